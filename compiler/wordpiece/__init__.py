@@ -1,6 +1,6 @@
-"""WordPiece: text to tokens, the longest first, in linear time; and grammars over such tokens.
+"""WordPiece: text to tokens, the longest first; and grammars over such tokens.
 
-    file   -> load -> tokenizer: normalizer -> end_to_end (words, and tokens by linmaxmatch) -> ids
+    file   -> load -> tokenizer: normalizer -> words (and tokens by prefix_search) -> ids
     grammar's DFA -> image (of each code point) -> normalized_language, unknown_words (canon(L))
            -> trie_layout, word_ends -> tokenizer_dfa (the sections that artifacts/wordpiece runs)
 

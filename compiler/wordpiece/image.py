@@ -43,7 +43,7 @@ def image_table(tokenizer: WordPieceTokenizer, *, keep_unknown: bool = False) ->
     Raises ``TokenizerError`` for a vocabulary in which the order of marks would matter.
     """
     normalizer = tokenizer.normalizer or NO_NORMALIZER
-    words = tokenizer.end_to_end
+    words = tokenizer.words
     # Of the tokens that words are made of, and the space.
     alphabet = frozenset(SPACE).union(*words.initial, *words.suffixes)
     _refuse_marks(alphabet)

@@ -10,9 +10,9 @@ from typing import ClassVar, NamedTuple
 
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
-from .end_to_end import EndToEnd
 from .normalizer import NO_NORMALIZER, SPACE, BertNormalizer
 from .stream import StreamSplitter
+from .words import Words
 
 # How many strings are cached with their ids, and the longest of them: what stands between two
 # spaces, and the normalised words in it. Most of a text is such strings that come again.
@@ -143,9 +143,9 @@ class WordPieceTokenizer:
         return {i: name.encode("utf-8") for i, name in self._names.items()}
 
     @cached_property
-    def end_to_end(self) -> EndToEnd:
+    def words(self) -> Words:
         """What tokenizes normalised text."""
-        return EndToEnd(self.ids, self.indicator, self.unk, self.max_chars)
+        return Words(self.ids, self.indicator, self.unk, self.max_chars)
 
     @cached_property
     def _names(self) -> dict[int, str]:
@@ -163,7 +163,7 @@ class WordPieceTokenizer:
 
     @cached_property
     def _words(self) -> "_CachedIds":
-        return _CachedIds(self.end_to_end.word)
+        return _CachedIds(self.words.word)
 
     @cached_property
     def _splits_at_spaces(self) -> bool:
@@ -192,7 +192,7 @@ class WordPieceTokenizer:
             normal, origins = part, list(range(len(part)))
         else:
             normal, origins = self.normalizer.normalize_aligned(part)
-        for word in self.end_to_end.words(normal):
+        for word in self.words.words(normal):
             place = word.start
             for token_id in word.tokens:
                 if token_id == self.unk:

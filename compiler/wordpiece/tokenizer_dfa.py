@@ -106,7 +106,7 @@ def canonical_words(
     names = sorted(name for name in tokenizer.added.values() if _is_read(dfa, name.encode("utf-8")))
     dfa = _without(dfa, names, limits)
     text = canonical_text(dfa, image_table(tokenizer, keep_unknown=keep_unknown), limits)
-    tables, longest, words = tokenizer.end_to_end, tokenizer.max_chars, text.dfa
+    tables, longest, words = tokenizer.words, tokenizer.max_chars, text.dfa
     initial, suffixes = _spelled(words, tables.initial), _spelled(words, tables.suffixes)
     _refuse_special(words, tokenizer, {**initial, **suffixes})
     if keep_unknown:

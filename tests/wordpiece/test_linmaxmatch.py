@@ -7,7 +7,14 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from support.oracles.linmaxmatch import LinMaxMatch, trie_of_vocabulary
+from support.oracles.linmaxmatch import (
+    NULL,
+    ROOT,
+    LinMaxMatch,
+    SuffixTrie,
+    precompute,
+    trie_of_vocabulary,
+)
 from support.oracles.wordpiece import (
     END,
     Formal,
@@ -16,8 +23,6 @@ from support.oracles.wordpiece import (
     max_match_via_substrings,
     precompute_via_definition,
 )
-
-from constrain.compiler.wordpiece.linmaxmatch import NULL, ROOT, SuffixTrie, precompute
 
 pytestmark = pytest.mark.quick
 

@@ -68,7 +68,7 @@ def test_layout_of_random_vocabularies(full: bool) -> None:
 def test_layout_of_a_real_vocabulary(data: Callable[[str], Path]) -> None:
     """The same for all of BERT's vocabulary."""
     tokenizer = real(data("tokenizers/bert-base-uncased"))
-    words = tokenizer.end_to_end
+    words = tokenizer.words
     initial, suffixes = ({t.encode(): i for t, i in tokens.items()}
                          for tokens in (words.initial, words.suffixes))  # fmt: skip
     check_layout(initial, suffixes, tokenizer.vocab_size)
@@ -91,7 +91,7 @@ def test_forbidden_tokens_of_random_vocabularies(full: bool) -> None:
 def test_forbidden_tokens_of_a_real_vocabulary(data: Callable[[str], Path], full: bool) -> None:
     """The same for tokens of BERT's vocabulary at random."""
     tokenizer = real(data("tokenizers/bert-base-uncased"))
-    words = tokenizer.end_to_end
+    words = tokenizer.words
     initial = {t.encode(): i for t, i in words.initial.items()}
     suffixes = {t.encode(): i for t, i in words.suffixes.items() if t}
     trie = lay_out(initial, suffixes, tokenizer.vocab_size).trie

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.oracles.linmaxmatch import EndToEnd
 from support.oracles.wordpiece import max_match_via_substrings
 from support.wordpiece import real
 
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.wordpiece.detect import is_wordpiece
-from constrain.compiler.wordpiece.end_to_end import EndToEnd
 from constrain.compiler.wordpiece.load import load_wordpiece
 from constrain.compiler.wordpiece.normalizer import is_punctuation, is_space
 from constrain.compiler.wordpiece.tokenizer import WordPieceTokenizer
+from constrain.compiler.wordpiece.words import Words
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -175,11 +176,16 @@ def test_vocabulary_file_ends_lines_at_line_feeds_alone(tmp_path: Path) -> None:
 
 def test_punctuation_at_the_start_of_a_later_word(tmp_path: Path) -> None:
     """Algorithm 3 as printed never leaves ``-a``; here the word after the mark is read."""
-    assert [2, 0] == loaded(tmp_path, ["-"]).encode("-a")
+    tokenizer = loaded(tmp_path, ["-"])
+    one_pass = EndToEnd(tokenizer.words, tokenizer.unk, tokenizer.max_chars)
+
+    assert [2, 0] == tokenizer.encode("-a")
+    assert [(2,), (0,)] == [word.tokens for word in one_pass.words("-a")]
 
 
 def test_end_to_end_is_words_one_by_one() -> None:
-    """Algorithm 3 against splitting first and matching naively, also without an indicator."""
+    """Words, and Algorithm 3, against splitting first and matching naively, also without an
+    indicator."""
     draw = random.Random(6)
     for number in range(400):
         mark = ("##", "", "a", "#", "ab")[number % 5]
@@ -188,14 +194,17 @@ def test_end_to_end_is_words_one_by_one() -> None:
             for _ in range(8)
         } - {mark}
         vocabulary = {token: i + 1 for i, token in enumerate(sorted(tokens))}
-        matcher = EndToEnd(vocabulary, mark, unknown=0, max_chars=6)
+        matcher = Words(vocabulary, mark, unknown=0, max_chars=6)
+        one_pass = EndToEnd(matcher, unknown=0, max_chars=6)
         for _ in range(10):
             text = "".join(draw.choices("aab -!c", k=draw.randint(0, 14)))
             expected = []
             for word in _split(text):
                 found = max_match_via_substrings(word, vocabulary, mark).tokens
-                expected.append([0] if found is None or len(word) > 6 else found)
-            assert expected == [word.tokens for word in matcher.words(text)], (text, tokens, mark)
+                expected.append((0,) if found is None or len(word) > 6 else tuple(found))
+            words = list(matcher.words(text))
+            assert expected == [word.tokens for word in words], (text, tokens, mark)
+            assert words == list(one_pass.words(text)), (text, tokens, mark)
 
 
 def _split(text: str) -> list[str]:

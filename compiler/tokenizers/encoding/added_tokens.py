@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
+from ...wordpiece.prefix_search import PrefixSearch
 from ..definition import AddedToken, Definition
 from .patterns import WHITE_SPACE, as_cut
-from .prefix_search import PrefixSearch
 from .steps import normalize
 
 

@@ -16,9 +16,9 @@ from functools import cache, lru_cache
 import numpy as np
 
 from ...diagnostics import TokenizerError
+from ...wordpiece.prefix_search import PrefixSearch
 from ..definition import Precompiled
 from .patterns import as_cut
-from .prefix_search import PrefixSearch
 
 # Unicode's own forms make 33 bytes of one character at most; the texts that SentencePiece's own
 # tables replace have 8 characters.

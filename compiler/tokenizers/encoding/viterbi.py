@@ -14,8 +14,8 @@ from array import array
 from collections.abc import Iterator
 from itertools import groupby
 
+from ...wordpiece.prefix_search import PrefixSearch
 from ..definition import Definition, Unigram
-from .prefix_search import PrefixSearch
 
 
 class Viterbi:

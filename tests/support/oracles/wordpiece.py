@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.wordpiece.trie import NONE, SUFFIX_ROOT, Pops, WordTrie
-from constrain.compiler.wordpiece.linmaxmatch import (
+from constrain.compiler.wordpiece.trie_layout import TrieLayout, plain_characters
+from support.oracles.linmaxmatch import (
     NO_TOKEN,
     NULL,
     ROOT,
@@ -26,7 +27,6 @@ from constrain.compiler.wordpiece.linmaxmatch import (
     SuffixTrie,
     precompute,
 )
-from constrain.compiler.wordpiece.trie_layout import TrieLayout, plain_characters
 
 # A character outside Unicode's text: it ends words in the augmented trie of Lemma 2.
 END = "\udfff"

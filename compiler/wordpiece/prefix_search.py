@@ -5,7 +5,25 @@ the last one that is not after the text in this order, or a beginning of that on
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+
+# Where no text has more characters, the longest is found soonest by trying each length.
+_SHORT = 64
+
+
+def longest_of(texts: Collection[str]) -> Callable[[str, int], str]:
+    """The search for the longest of some texts at a place; empty where there is none."""
+    most = max(map(len, texts), default=0)
+    if most > _SHORT:
+        return PrefixSearch(filter(None, texts)).longest_at
+
+    def longest_at(text: str, start: int) -> str:
+        end = min(start + most, len(text))
+        while end > start and text[start:end] not in texts:
+            end -= 1
+        return text[start:end]
+
+    return longest_at
 
 
 class PrefixSearch:
