@@ -95,26 +95,41 @@ class ForbiddenPairs:
             offsets=np.pad(self.offsets, (0, more), mode="edge"),
         )
 
+    def followed_by(self, used: NDArray[np.bool_]) -> "ForbiddenPairs":
+        """The same pairs for the second tokens ``used``, bool (V,), alone.
+
+        Merges that forbid none of these are left out, so that the table of a grammar with few
+        tokens is small.
+        """
+        held = used[self.order]
+        place = np.append(0, np.cumsum(held)).astype(np.int32)
+        begin, end = place[self.begin], place[self.end]
+        filled = begin < end
+        counts = np.append(0, np.cumsum(filled))
+        return replace(
+            self,
+            offsets=counts[self.offsets].astype(np.int64),
+            index=self.index[filled],
+            begin=begin[filled],
+            end=end[filled],
+            order=self.order[held],
+        )
+
     def of_first(self, size: int) -> "ForbiddenPairs":
         """The pairs of the ids below ``size`` alone."""
         if size == len(self.part):
             return self
-        kept = self.order < size
-        place = np.append(0, np.cumsum(kept)).astype(np.int32)
-        merges = int(self.offsets[size])
-        begin, end = place[self.begin[:merges]], place[self.end[:merges]]
-        filled = begin < end
-        count = np.append(0, np.cumsum(filled)).astype(np.int64)
+        found = self.followed_by(np.arange(len(self.part)) < size)
+        merges = int(found.offsets[size])
         return replace(
-            self,
+            found,
             part=self.part[:size],
             bound=self.bound[:size],
             row_class=self.row_class[:size],
-            offsets=count[self.offsets[: size + 1]],
-            index=self.index[:merges][filled],
-            begin=begin[filled],
-            end=end[filled],
-            order=self.order[kept],
+            offsets=found.offsets[: size + 1],
+            index=found.index[:merges],
+            begin=found.begin[:merges],
+            end=found.end[:merges],
         )
 
     @property

@@ -9,10 +9,9 @@ encoded, the last merge made is the token's derivation, and only derivations cou
                                                        ->  proper_merges: the list for DirectMerge
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,39 +20,9 @@ from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer, byte_alphabet
+from ..tokenizers.encoding.bpe import Bpe
 from ..tokenizers.tokenizer import TokenTable
 from .last_merges import LastMerges, last_merges
-
-
-@dataclass(frozen=True, eq=False)
-class MergeList:
-    """``merges``: int32 (n, 3), left, right and result, in rank order."""
-
-    merges: NDArray[np.int32]
-
-    @cached_property
-    def ranks(self) -> Mapping[tuple[int, int], tuple[int, int]]:
-        """From a pair of ids its rank and result."""
-        return {(a, b): (k, t) for k, (a, b, t) in enumerate(self.merges.tolist())}
-
-    def encode(self, letters: Sequence[int]) -> tuple[list[int], int]:
-        """Merge the leftmost pair of lowest rank until no pair has one: the tokens, and the rank of
-        the last merge made, -1 for none.
-
-        Quadratic in the number of letters: tokens are short.
-        """
-        ids, last = list(letters), -1
-        find = self.ranks.get
-        while True:
-            lowest, result, place = -1, -1, -1
-            for i, pair in enumerate(pairwise(ids)):
-                found = find(pair)
-                if found is not None and (place < 0 or found[0] < lowest):
-                    (lowest, result), place = found, i
-            if place < 0:
-                return ids, last
-            last = lowest
-            ids[place : place + 2] = [result]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,22 +73,17 @@ class Spelled(Mapping[int, Sequence[int]]):
 class Derivations:
     """The tokens that merging can produce, and how it makes each of them.
 
-    ``spelled``: the letters of each token's text. ``listed``: the tokenizer's own merges.
-    ``letters``: ids of the tokens that merging begins with. ``last``: the last merge of each token.
+    ``spelled``: the letters of each token's text. ``letters``: ids of the tokens that merging
+    begins with. ``last``: the last merge of each token.
     ``merges``: int32 (n, 3), left, right and result of these merges, by rank, each result once.
     ``unreachable``: the tokens that merging produces from no text, ascending.
     """
 
     spelled: Spelled
-    listed: MergeList
     letters: tuple[int, ...]
     last: LastMerges
     merges: NDArray[np.int32]
     unreachable: tuple[int, ...]
-
-    def encode(self, tokens: Iterable[int]) -> list[int]:
-        """The encoding of the text of ``tokens``, as one pre-token."""
-        return self.listed.encode([letter for t in tokens for letter in self.spelled[t]])[0]
 
 
 def derive(letters: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> Derivations:
@@ -129,10 +93,11 @@ def derive(letters: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> D
     rank order.
     """
     spelled = letters if isinstance(letters, Spelled) else Spelled.of(letters)
-    listed = MergeList(merges)
+    bpe = Bpe(merges)
 
     def one_by_one(token: int) -> int:
-        ids, last = listed.encode(spelled[token])
+        ids = spelled[token]
+        last = bpe.merge_via_scan(ids)
         return last if ids == [token] else -1
 
     size = max(int(merges.max(initial=-1)) + 1, len(spelled.end))
@@ -145,7 +110,7 @@ def derive(letters: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> D
     is_other = (lengths > 0) & ~is_made
     is_other[first] = False
     unreachable = tuple(np.flatnonzero(is_other).tolist())
-    return Derivations(spelled, listed, tuple(first.tolist()), last, effective, unreachable)
+    return Derivations(spelled, tuple(first.tolist()), last, effective, unreachable)
 
 
 def spelled(tokenizer: Tokenizer) -> Spelled:

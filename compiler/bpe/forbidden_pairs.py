@@ -56,7 +56,7 @@ def build_pairs(tokenizer: Tokenizer, derivations: Derivations) -> ForbiddenPair
     used = np.isin(np.arange(size), [*tokenizer.tokens])
     if not used[forbidden.rows.order].all():
         forbidden = ForbiddenPairTables(
-            only_followed_by(forbidden.rows, used), only_followed_by(forbidden.columns, used)
+            forbidden.rows.followed_by(used), forbidden.columns.followed_by(used)
         )
     if tokenizer.ignore_merges:
         forbidden = without_followers(forbidden, [*derivations.unreachable])
@@ -104,27 +104,6 @@ def without_followers(tables: ForbiddenPairTables, tokens: list[int]) -> Forbidd
         end=np.insert(rows.end, place, np.full(count, len(rows.order), np.int32)),
     )
     return replace(tables, rows=closed)
-
-
-def only_followed_by(pairs: ForbiddenPairs, used: NDArray[np.bool_]) -> ForbiddenPairs:
-    """The same pairs for the second tokens ``used``, bool (V,), alone.
-
-    Merges that forbid none of these are left out, so that the table of a grammar with few tokens
-    is small.
-    """
-    held = used[pairs.order]
-    place = np.concatenate([[0], np.cumsum(held)]).astype(np.int32)
-    begin, end = place[pairs.begin], place[pairs.end]
-    nonempty = begin < end
-    counts = np.concatenate([[0], np.cumsum(nonempty)])
-    return replace(
-        pairs,
-        offsets=counts[pairs.offsets].astype(np.int64),
-        index=pairs.index[nonempty],
-        begin=begin[nonempty],
-        end=end[nonempty],
-        order=pairs.order[held],
-    )
 
 
 class _Forest:

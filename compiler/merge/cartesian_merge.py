@@ -26,7 +26,6 @@ from constrain.artifacts.tokens.distinct import distinct
 from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
 from ..automata.dfa import Dfa
-from ..bpe.forbidden_pairs import only_followed_by
 from ..bpe.tokenizer_tables import TokenizerTables
 from ..limits import Limits
 from ..progress import Progress, silent
@@ -128,7 +127,7 @@ def pairs_of(found: CartesianDfa, pairs: ForbiddenPairs) -> ForbiddenPairs:
     """The forbidden pairs that masks of these rows are asked for: of second tokens that continue a
     pre-token somewhere, with one class for tokens with equal rows, as section 5.3 fuses states."""
     continuing, starting = found.tokens(0), found.tokens(1)
-    return _fused(only_followed_by(pairs, continuing), np.flatnonzero(continuing | starting))
+    return _fused(pairs.followed_by(continuing), np.flatnonzero(continuing | starting))
 
 
 def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:

@@ -29,7 +29,6 @@ from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
 from ..automata.dfa import DEAD, Dfa
 from ..automata.graphs import reached
-from ..bpe.forbidden_pairs import only_followed_by
 from ..limits import Limits
 from ..progress import Progress, silent
 from .families import FamilyAutomaton, with_letters
@@ -129,7 +128,7 @@ def with_pairs(canonical: CanonicalDfa, pairs: ForbiddenPairs) -> CanonicalDfa:
     """
     used = np.zeros(len(pairs.part), dtype=np.bool_)
     used[canonical.dfa.edge_tokens] = True
-    return replace(canonical, pairs=only_followed_by(pairs, used))
+    return replace(canonical, pairs=pairs.followed_by(used))
 
 
 def _letters(

@@ -11,7 +11,7 @@ import pytest
 import tokenizers
 from support import sampled
 from support.corpus.tokenizer_case import SAMPLED, TOKENIZERS
-from support.merge import derived, random_table
+from support.merge import Derived, derived, random_table
 from support.oracles.merge import (
     START,
     allowed_pairs_via_encoding,
@@ -21,12 +21,8 @@ from support.oracles.merge import (
 
 from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer
-from constrain.compiler.bpe.derivations import Derivations, by_moments, derive, spelled
-from constrain.compiler.bpe.forbidden_pairs import (
-    build_forbidden_pairs,
-    only_followed_by,
-    without_followers,
-)
+from constrain.compiler.bpe.derivations import by_moments, derive, spelled
+from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs, without_followers
 
 
 def table(
@@ -139,7 +135,7 @@ def test_rectangles_of_lists_of_all_decompositions(full: bool) -> None:
     assert late > 50
 
 
-def check_all_pairs(found: Derivations, size: int) -> None:
+def check_all_pairs(found: Derived, size: int) -> None:
     """Rows and columns of every produced token, against encoding every pair."""
     tables = build_forbidden_pairs(found, size)
     produced = [*found.letters, *found.merges[:, 2].tolist()]
@@ -233,7 +229,7 @@ def test_real_tables(data: Callable[[str], Path], name: str, full: bool) -> None
     check_preceding(tables.rows, chosen)
     used = np.zeros(tokenizer.vocab_size, dtype=np.bool_)
     used[chosen] = True
-    check_preceding(only_followed_by(tables.rows, used), chosen)
+    check_preceding(tables.rows.followed_by(used), chosen)
     check_preceding(without_followers(tables, chosen[:1]).rows, chosen)
     wrong = [
         (a, b)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.merge import MergeList
 
-from constrain.compiler.bpe.derivations import MergeList, derive, spelled
+from constrain.compiler.bpe.derivations import derive, spelled
 from constrain.compiler.bpe.last_merges import last_merges
 from constrain.compiler.tokenizers import load_tokenizer
 

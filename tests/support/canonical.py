@@ -18,7 +18,6 @@ from constrain.artifacts.tokenizer_steps.pretokenizer import PretokenizerDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer
-from constrain.compiler.bpe.derivations import Derivations
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import CheckError
@@ -197,7 +196,7 @@ def machine_over(
     names: dict[str, int], merges: list[tuple[int, int, int]], name: str, tables: NetworkTables
 ) -> tuple[CanonicalMasks, Callable[[str], list[int]], int]:
     """The same over some merges: tokens by their texts, and left, right and result of each."""
-    found: Derivations = derived(names, merges)
+    found = derived(names, merges)
     eos = len(names)
     texts = {i: text.encode() for text, i in names.items()}
     vocabulary = Vocabulary.from_tokens(texts, [eos], eos + 1)

@@ -1,11 +1,15 @@
 """Automata over token strings, merged by families and as the source prints it."""
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import tokenizers
+from numpy.typing import NDArray
 
 from constrain.artifacts import Artifact
 from constrain.compiler.bpe.derivations import Derivations, derive
@@ -249,7 +253,52 @@ def random_table(
     return names, found
 
 
-def derived(names: Mapping[str, int], merges: Sequence[tuple[int, ...]]) -> Derivations:
+@dataclass(frozen=True, eq=False)
+class MergeList:
+    """``merges``: int32 (n, 3), left, right and result, in rank order."""
+
+    merges: NDArray[np.int32]
+
+    @cached_property
+    def ranks(self) -> Mapping[tuple[int, int], tuple[int, int]]:
+        """From a pair of ids its rank and result."""
+        return {(a, b): (k, t) for k, (a, b, t) in enumerate(self.merges.tolist())}
+
+    def encode(self, letters: Sequence[int]) -> tuple[list[int], int]:
+        """Merge the leftmost pair of lowest rank until no pair has one: the tokens, and the rank of
+        the last merge made, -1 for none.
+
+        Quadratic in the number of letters: tokens are short.
+        """
+        ids, last = list(letters), -1
+        find = self.ranks.get
+        while True:
+            lowest, result, place = -1, -1, -1
+            for i, pair in enumerate(pairwise(ids)):
+                found = find(pair)
+                if found is not None and (place < 0 or found[0] < lowest):
+                    (lowest, result), place = found, i
+            if place < 0:
+                return ids, last
+            last = lowest
+            ids[place : place + 2] = [result]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derived(Derivations):
+    """Derivations with the merges that they are of."""
+
+    listed: MergeList
+
+    def encode(self, tokens: Iterable[int]) -> list[int]:
+        """The encoding of the text of ``tokens``, as one pre-token."""
+        return self.listed.encode([letter for t in tokens for letter in self.spelled[t]])[0]
+
+
+def derived(names: Mapping[str, int], merges: Sequence[tuple[int, ...]]) -> Derived:
     """The derivations of a small table."""
     texts = {i: [names[c] for c in text] for text, i in names.items()}
-    return derive(texts, np.array(merges, dtype=np.int32).reshape(-1, 3))
+    rows = np.array(merges, dtype=np.int32).reshape(-1, 3)
+    found = derive(texts, rows)
+    values = {each.name: getattr(found, each.name) for each in fields(found)}
+    return Derived(**values, listed=MergeList(rows))

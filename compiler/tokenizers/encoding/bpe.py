@@ -59,20 +59,25 @@ class Bpe:
         """The symbols ``ids``, merged until no pair has a rank; the list is changed in place."""
         if len(ids) > _MANY:
             return self.merge_via_heap(ids)
-        ranks, none = self._ranks, len(self._results)
+        self.merge_via_scan(ids)
+        return ids
+
+    def merge_via_scan(self, ids: list[int]) -> int:
+        """The same in place, for few symbols; the rank of the last merge made, -1 for none."""
+        ranks, none, last = self._ranks, len(self._results), -1
         found = [ranks.get(left << _SHIFT | right, none) for left, right in pairwise(ids)]
         while found:
             rank = min(found)
             if rank == none:
                 break
-            place = found.index(rank)
+            last, place = rank, found.index(rank)
             merged = ids[place] = self._results[rank]
             del ids[place + 1], found[place]
             if place:
                 found[place - 1] = ranks.get(ids[place - 1] << _SHIFT | merged, none)
             if place < len(found):
                 found[place] = ranks.get(merged << _SHIFT | ids[place + 1], none)
-        return ids
+        return last
 
     def merge_via_heap(self, ids: list[int]) -> list[int]:
         """The same in O(n log n) for n symbols.
