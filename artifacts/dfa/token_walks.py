@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.distinct import numbered_rows
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.subtrees import levels_of
 from ..tokens.trie import Trie, ranges
@@ -212,7 +213,7 @@ class TokenWalks:
         self._conjunction, self._lengths = conjunction, lengths
         self._whole, self._tries = TrieWalk(conjunction, tries.whole, tries.width), tries
         self._vocab_size, self._number, self._cache = vocab_size, number, cache
-        self._classes: NDArray[np.intp] | None = None
+        self._classes: NDArray[np.int64] | None = None
         is_small = conjunction.table.size <= _MOST_CELLS
         is_worth_it = len(tries.whole.parents) >= _MANY_NODES
         self._divides = not conjunction.operands and is_small and is_worth_it
@@ -288,33 +289,19 @@ class TokenWalks:
         key = self._number, state, is_whole
         return self._cache.keep(key, ends, ends.nbytes + ENTRY_BYTES)
 
-    def _alike(self) -> NDArray[np.intp]:
+    def _alike(self) -> NDArray[np.int64]:
         """For each state the first one from which as few characters lead to a member after any
         text of at most ``_SHORT`` bytes, and that accepts with it there."""
         c, needs = self._conjunction, self._lengths.rows.T
         table, needs = c.table, np.concatenate([needs, c.accepting[:, None]], axis=1)
-        first, classes = _classes(needs)
+        first, classes = numbered_rows(needs)
         for _ in range(_SHORT):
             before = len(first)
-            first, classes = _classes(np.column_stack([classes, classes[table]]))
+            first, classes = numbered_rows(np.column_stack([classes, classes[table]]))
             if len(first) in (before, len(table)):
                 break
-        found: NDArray[np.intp] = first[classes]
+        found: NDArray[np.int64] = first[classes]
         return found
-
-
-def _classes(rows: NDArray[np.integer]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first of the rows of each kind, and the kind of each row."""
-    data, width = rows.tobytes(), rows.shape[1] * rows.itemsize
-    numbers: dict[bytes, int] = {}
-    first: list[int] = []
-    classes = []
-    for place in range(len(rows)):
-        number = numbers.setdefault(data[place * width : (place + 1) * width], len(first))
-        if number == len(first):
-            first.append(place)
-        classes.append(number)
-    return np.array(first, dtype=np.intp), np.array(classes, dtype=np.intp)
 
 
 class TrieWalk:

@@ -1,7 +1,8 @@
 """The different values of arrays. ``np.unique`` imports ``numpy.ma`` when it is first called, which
 takes longer than to load an artifact."""
 
-from typing import TypeVar
+from collections.abc import Hashable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,30 @@ def numbered(values: NDArray[np.integer]) -> NDArray[np.int64]:
     order, found = stable_order(values), np.empty(len(values), dtype=np.int64)
     found[order] = np.cumsum(_begins(values[order])) - 1
     return found
+
+
+def numbered_keys(keys: Iterable[Hashable]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the different keys stand first, in that order, and of each key which of them it is.
+
+    ``keys=["b", "a", "b"] -> [0, 1], [0, 1, 0]``
+    """
+    numbers: dict[Hashable, int] = {}
+    found = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    first = np.empty(len(numbers), dtype=np.int64)
+    # subtle: of several values for one place numpy keeps the last.
+    first[found[::-1]] = np.arange(len(found))[::-1]
+    return first, found
+
+
+def row_keys(rows: NDArray[Any]) -> list[bytes]:
+    """The bytes of each row of an array, (n, m) with m > 0."""
+    packed, width = rows.tobytes(), rows.itemsize * rows.shape[1]
+    return [packed[low : low + width] for low in range(0, len(packed), width)]
+
+
+def numbered_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """``numbered_keys`` of the rows of an array, (n, m) with m > 0."""
+    return numbered_keys(row_keys(rows))
 
 
 def places_in(ordered: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.precomputed_rows import UNKNOWN
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.distinct import distinct
+from constrain.artifacts.tokens.distinct import distinct, numbered_keys
 from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
 from ..automata.dfa import Dfa
@@ -156,10 +156,8 @@ def _fused(pairs: ForbiddenPairs, read: NDArray[np.int64]) -> ForbiddenPairs:
     """
     if len(read) > _MAX_FUSED:
         return pairs
-    numbers: dict[bytes, int] = {}
-    rows = (np.sort(pairs.ids(token)).tobytes() for token in read.tolist())
-    classes = [numbers.setdefault(row, len(numbers)) for row in rows]
+    first, classes = numbered_keys(np.sort(pairs.ids(token)).tobytes() for token in read.tolist())
     row_class = np.unique(pairs.row_class, return_inverse=True)[1].reshape(-1).astype(np.int32)
-    row_class += len(numbers)
+    row_class += len(first)
     row_class[read] = classes
     return replace(pairs, row_class=row_class)

@@ -6,7 +6,6 @@ CartesianMerge makes no table of its states; for small ones ``tabulated`` walks 
 can be in, breadth first, and gives the same artifact with a token DFA.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from constrain.artifacts.errors import visible
 from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.distinct import numbered_keys
 
 from ..automata.graphs import Numbered
 from ..limits import Limits
@@ -127,25 +127,14 @@ def _merged(
     Moore's algorithm (1956): states of one class are distinguished by the classes that their tokens
     lead to. Those of one row and one acceptance have the same tokens.
     """
-    pairs = zip(row_of, accepting.tolist(), strict=True)
-    classes, count = _numbered(pairs)
+    first, classes = numbered_keys(zip(row_of, accepting.tolist(), strict=True))
     while True:
-        following = classes[targets]
-        keys = (
-            (own, following[first:last].tobytes())
-            for own, first, last in zip(classes.tolist(), offsets, offsets[1:], strict=False)
+        following, count = classes[targets], len(first)
+        first, classes = numbered_keys(
+            (own, following[begin:end].tobytes())
+            for own, begin, end in zip(classes.tolist(), offsets, offsets[1:], strict=False)
         )
-        classes, finer = _numbered(keys)
-        if finer == count:
+        if len(first) == count:
             break
-        count = finer
     # Classes are numbered in the order of their first states.
-    first = np.unique(classes, return_index=True)[1].tolist()
-    return first, classes.tolist()
-
-
-def _numbered(keys: Iterable[object]) -> tuple[NDArray[np.int64], int]:
-    """A number for each key, equal for equal ones, in the order of first occurrence."""
-    numbers: dict[object, int] = {}
-    found = [numbers.setdefault(key, len(numbers)) for key in keys]
-    return np.array(found, dtype=np.int64), len(numbers)
+    return first.tolist(), classes.tolist()

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.errors import visible
+from constrain.artifacts.tokens.distinct import numbered_rows
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer, byte_alphabet
@@ -275,8 +276,6 @@ def _of_single_words(tokens: Mapping[str, AddedToken]) -> bool:
 def over_byte_classes(dfa: MarkedDfa) -> tuple[MarkedDfa, NDArray[np.uint8]]:
     """The automaton over classes of bytes with equal columns, and the class of each byte."""
     columns = np.ascontiguousarray(dfa.table.reshape(-1, 256).T)
-    numbers: dict[bytes, int] = {}
-    classes = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
-    representatives = np.unique(classes, return_index=True)[1]
+    representatives, classes = numbered_rows(columns)
     table = np.ascontiguousarray(dfa.table[:, :, representatives])
-    return MarkedDfa(table, dfa.final, dfa.start), np.array(classes, dtype=np.uint8)
+    return MarkedDfa(table, dfa.final, dfa.start), classes.astype(np.uint8)

@@ -20,6 +20,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.distinct import numbered_rows
+
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 from ..tokenizers.encoding.pattern_program import CharSet
@@ -201,19 +203,15 @@ def code_point_blocks(atoms: NDArray[np.unsignedinteger]) -> CodePointBlocks:
             whole: NDArray[np.integer] = np.where(starts < shortest, -1, below)
         else:
             whole = below
-        numbers: dict[bytes, int] = {}
-        packed, width = whole.tobytes(), _TAIL * whole.itemsize
-        rows = (packed[low : low + width] for low in range(0, len(packed), width))
-        place = [numbers.setdefault(row, len(numbers)) for row in rows]
-        distinct = np.frombuffer(b"".join(numbers), dtype=whole.dtype)
-        levels.append(distinct.reshape(-1, _TAIL).astype(np.int64))
+        places, numbers = numbered_rows(whole)
+        levels.append(whole[places].astype(np.int64))
         for lead in range(first, last + 1):
             begin = (lead - first) * size
             if begin + size > shortest and begin < CODE_POINTS:
-                leads[lead] = depth, place[begin // size]
+                leads[lead] = depth, int(numbers[begin // size])
         # The next level is made of the whole blocks: a short code point is in none of its own.
-        padding = -len(place) % _TAIL
-        below = np.pad(place, (0, padding), constant_values=-1).reshape(-1, _TAIL)
+        padding = -len(numbers) % _TAIL
+        below = np.pad(numbers, (0, padding), constant_values=-1).reshape(-1, _TAIL)
     return CodePointBlocks(tuple(levels), leads)
 
 

@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.tokens.distinct import numbered_rows
 
 from ..automata.dfa import DEAD, Dfa
 from ..tokenizers.definition import (
@@ -227,11 +228,10 @@ def readable_characters(dfa: Dfa) -> NDArray[np.bool_]:
     kind = (np.arange(dfa.states) != DEAD).astype(np.int64)
     reads = np.array([[False], [True]])
     for depth, (low, high) in enumerate(_LEADING_BYTES, start=1):
-        numbers = {bytes(8 * _TAIL): 0}
-        rows = kind[by_byte[:, :_TAIL]]
-        kind = np.zeros(dfa.states, dtype=np.int64)
-        kind[some] = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
-        held = np.frombuffer(b"".join(numbers), dtype=np.int64).reshape(-1, _TAIL)
+        rows = np.append(np.zeros((1, _TAIL), np.int64), kind[by_byte[:, :_TAIL]], axis=0)
+        first, numbers = numbered_rows(rows)
+        kind, held = np.zeros(dfa.states, dtype=np.int64), rows[first]
+        kind[some] = numbers[1:]
         for lead in range(low, high):
             begin = (lead - low) * _TAIL**depth
             for number in {*kind[by_byte[:, lead - 0x80]].tolist()} - {0}:

@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.tokens.distinct import distinct
+from constrain.artifacts.tokens.distinct import distinct, numbered_rows, row_keys
 from constrain.artifacts.tokens.trie import ranges
 
 from ..automata.graphs import Numbered
@@ -174,8 +174,7 @@ def _determinized(
             targets = np.sort(table[subset][:, list(some)].reshape(-1, len(kept)), axis=0)
             targets[1:][targets[1:] == targets[:-1]] = DEAD
             columns = np.sort(targets, axis=0).T.astype(np.int32)
-            found, width = columns.tobytes(), columns.itemsize * columns.shape[1]
-            each = [found[low : low + width] for low in range(0, len(found), width)]
+            each = row_keys(columns)
             # Few columns differ. Their dead targets, which are sorted first, are left out.
             of = {column: numbers[_without_dead(column)] for column in dict.fromkeys(each)}
             row.append([of[column] for column in each])
@@ -207,22 +206,18 @@ def minimal(dfa: MarkedDfa) -> MarkedDfa:
     """The minimal automaton, dead states united with state 0, by Moore's partition refinement."""
     columns = np.ascontiguousarray(dfa.table.reshape(dfa.states, -1).T)
     # Most symbols have the column of another.
-    flat = columns[list({column.tobytes(): i for i, column in enumerate(columns)}.values())].T
+    flat = columns[numbered_rows(columns)[0]].T
     kind = np.uint16 if dfa.states < 1 << 16 else np.int32
     blocks: NDArray[np.integer] = dfa.final.astype(kind)
     count = 0
     while True:
         check_in_force(STAGE)
-        signature = np.column_stack([blocks, blocks[flat]])
-        packed, width = signature.tobytes(), signature.itemsize * signature.shape[1]
-        numbers: dict[bytes, int] = {}
-        rows = (packed[low : low + width] for low in range(0, len(packed), width))
-        blocks = np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=kind)
-        if len(numbers) == count:
+        kept, numbers = numbered_rows(np.column_stack([blocks, blocks[flat]]))
+        blocks = numbers.astype(kind)
+        if len(kept) == count:
             break
-        count = len(numbers)
+        count = len(kept)
     # State 0 comes first, so its block, all that accept nothing, has number 0.
-    _, kept = np.unique(blocks, return_index=True)
     table = blocks[dfa.table[kept]].astype(np.int32)
     return MarkedDfa(table, dfa.final[kept], int(blocks[dfa.start]))
 
@@ -238,8 +233,7 @@ def distances(table: NDArray[np.integer], ends: NDArray[np.bool_]) -> NDArray[np
     where none do; int64 (S,). Breadth first backwards from the ends."""
     columns = np.ascontiguousarray(table.reshape(len(table), -1).T)
     # Most symbols have the column of another.
-    kept = {column.tobytes(): i for i, column in enumerate(columns)}
-    targets = np.sort(columns[[*kept.values()]].T, axis=1)
+    targets = np.sort(columns[numbered_rows(columns)[0]].T, axis=1)
     # Each target of a state once.
     kept = targets != DEAD
     kept[:, 1:] &= targets[:, 1:] != targets[:, :-1]

@@ -15,14 +15,16 @@ followed while decoding (``artifacts/tokenizer_steps``).
 """
 
 from dataclasses import dataclass
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.tokenizer_steps.normal_form_dfa import NormalFormDfa
 from constrain.artifacts.tokenizer_steps.split_characters import SplitCharacters
+from constrain.artifacts.tokens.distinct import numbered_keys, row_keys
 
-from ..automata.dfa import DEAD, Dfa, trimmed
+from ..automata.dfa import DEAD, Dfa
 from ..automata.minimize import minimize
 from ..limits import Limits
 from ..tokenizers import Tokenizer
@@ -36,8 +38,8 @@ from .character_properties import (
     text_normalizers,
 )
 from .inert_tokens import is_inert, not_plain, split_characters
-from .marked_dfa import MarkedDfa, minimal, synchronous_product
-from .spellable_members import shortest_outside
+from .marked_dfa import MarkedDfa, minimal
+from .spellable_members import members_beside, shortest_outside
 
 # A normal-form automaton of so many states over characters becomes part of the grammar's automaton
 # if that grows by no more than this factor.
@@ -128,15 +130,11 @@ def _over_byte_classes(
     table, start = normal_form_bytes(whole, characters.classes)
     table = table.astype(np.uint16)
     # States inside a character read continuation bytes alone.
-    between, inside = table[: whole.states].T, table[whole.states :, 0x80:0xC0].T
-    keys = [column.tobytes() for column in between]
-    keys[0x80:0xC0] = [
-        key + column.tobytes() for key, column in zip(keys[0x80:0xC0], inside, strict=True)
-    ]
-    numbers: dict[bytes, int] = {}
-    classes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.uint8)
-    first = np.unique(classes, return_index=True)[1]
-    return np.ascontiguousarray(table[:, first]), classes, start
+    keys = row_keys(np.ascontiguousarray(table[: whole.states].T))
+    inside = row_keys(np.ascontiguousarray(table[whole.states :, 0x80:0xC0].T))
+    keys[0x80:0xC0] = map(add, keys[0x80:0xC0], inside)
+    first, numbers = numbered_keys(keys)
+    return np.ascontiguousarray(table[:, first]), numbers.astype(np.uint8), start
 
 
 def normalized_members(
@@ -176,7 +174,7 @@ def _members(dfa: Dfa, whole: MarkedDfa, tables: NormalFormTables, limits: Limit
     table[np.ix_(final, np.frombuffer(tables.restarts, dtype=np.uint8))] = start
     for octet in tables.prefixes[:1]:
         table[:, octet] = table[:, tables.prefixes[1]]
-    return minimize(_product(dfa, table, final, start, limits), limits)
+    return minimize(members_beside(dfa, table, final, start, limits, _STAGE), limits)
 
 
 def _least_states(characters: CharacterProperties, present: NDArray[np.integer]) -> int:
@@ -249,8 +247,7 @@ def normal_form_bytes(
     def numbered(found: NDArray[np.int32]) -> NDArray[np.int32]:
         """For each of the rows (n, 64) the state that has it."""
         first = whole.states - 1
-        keys = (row.tobytes() for row in np.ascontiguousarray(found))
-        numbers = [rows.setdefault(key, len(rows)) for key in keys]
+        numbers = [rows.setdefault(key, len(rows)) for key in row_keys(found)]
         return np.array([n and first + n for n in numbers], dtype=np.int32)
 
     # For each block what it is read to by each state, (blocks, S), and its partition.
@@ -320,37 +317,3 @@ class _Partitions:
                 size *= len(self.first[number])
             self._joined[key] = self.of(codes)
         return self._joined[key]
-
-
-def _product(
-    dfa: Dfa,
-    table: NDArray[np.int32],
-    final: NDArray[np.bool_],
-    start: int,
-    limits: Limits,
-) -> Dfa:
-    """The members of ``dfa`` that lead the other automaton to ``final``, trimmed."""
-    columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], table]).T)
-    numbers: dict[bytes, int] = {}
-    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
-    joint = np.unique(classes, return_index=True)[1]
-    width = np.int64(len(table))
-
-    def check(count: int) -> None:
-        limits.check_states(count, _STAGE)
-        limits.check_resources(_STAGE)
-
-    begin = np.array([dfa.start * width + start])
-    pairs, whole = synchronous_product(
-        dfa.table[:, dfa.classes[joint]], table[:, joint], begin, check
-    )
-    left, right = np.divmod(pairs, width)
-    return trimmed(
-        Dfa(
-            whole,
-            classes,
-            dfa.accepting[left] & final[right],
-            1,
-            tuple(dfa.origins[state] for state in left.tolist()),
-        )
-    )

@@ -8,14 +8,14 @@ others, so all questions here are about the product of the grammar's DFA with th
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.distinct import numbered_rows
+
 from ..automata.dfa import DEAD, Dfa, trimmed
 from ..limits import Limits
 from .boundary_tables import PretokenizerTables
-from .marked_dfa import PairNumbers
+from .marked_dfa import PairNumbers, synchronous_product
 
 _STAGE = "the members that the tokenizer can spell"
-
-_Pairs = NDArray[np.int64]
 
 
 def shortest_unspellable(
@@ -26,15 +26,22 @@ def shortest_unspellable(
     Raises ``LimitError``.
     """
     texts = tables.texts
+    inside, begin = _unmarked(tables)
+    classes = np.arange(256)
+    has_empty = bool(texts.final[texts.start])
+    return shortest_outside(dfa, inside, classes, texts.final, begin, has_empty, limits)
+
+
+def _unmarked(tables: PretokenizerTables) -> tuple[NDArray[np.int32], int]:
+    """The automaton of the texts over bytes alone, and its state after what stands before each."""
+    texts = tables.texts
     # The first byte has the start mark.
     inside = texts.table[:, 0].copy()
     inside[texts.start] = texts.table[texts.start, 1]
     begin = texts.start
     for octet in tables.text_prefix:
         begin = int(inside[begin, octet])
-    classes = np.arange(256)
-    has_empty = bool(texts.final[texts.start])
-    return shortest_outside(dfa, inside, classes, texts.final, begin, has_empty, limits)
+    return inside, begin
 
 
 def shortest_outside(
@@ -97,40 +104,42 @@ def spellable_members(dfa: Dfa, tables: PretokenizerTables, limits: Limits | Non
     Token terminals, if ``dfa`` has columns of them, stand between texts that are tokenized apart.
     Raises ``LimitError``.
     """
-    limits = (limits or Limits()).started()
     texts = tables.texts
-    inside = texts.table[:, 0].astype(np.int64)
-    inside[texts.start] = texts.table[texts.start, 1]
-    begin = texts.start
-    for octet in tables.text_prefix:
-        begin = int(inside[begin, octet])
-    columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], inside]).T)
-    numbers: dict[bytes, int] = {}
-    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
-    joint = np.unique(classes, return_index=True)[1]
-    first = dfa.table[:, dfa.classes[joint]].astype(np.int64)
+    inside, begin = _unmarked(tables)
     # The last state is that in front of all text; nothing is put before an empty one.
-    second = np.append(inside[:, joint], inside[begin : begin + 1, joint], axis=0)
+    table = np.append(inside, inside[begin : begin + 1], axis=0)
     final = np.append(texts.final, texts.final[texts.start])
-    width, empty = len(second), len(inside)
-    terminals = dfa.table[:, dfa.byte_columns :].astype(np.int64)
-    seen, order, rows = PairNumbers(dfa.states * width), list[_Pairs](), list[_Pairs]()
-    seen.add(np.array([DEAD]))
-    pairs = np.array([dfa.start * width + empty])
-    while len(pairs):
-        seen.add(pairs)
-        limits.check_states(seen.count, _STAGE)
-        limits.check_resources(_STAGE)
-        p, q = np.divmod(pairs, width)
-        read = first[p] * width + second[q]
-        read[(first[p] == DEAD) | (second[q] == DEAD)] = DEAD
-        begun = terminals[p] * width + empty
-        begun[(terminals[p] == DEAD) | ~final[q][:, None]] = DEAD
-        order.append(pairs)
-        rows.append(np.concatenate((read, begun), axis=1))
-        pairs = seen.new(rows[-1])
-    p, q = np.divmod(np.concatenate(([DEAD], *order)), width)
-    nothing = np.full((1, rows[0].shape[1]), DEAD)
-    table = seen.of(np.concatenate((nothing, *rows)))
-    origins = tuple(dfa.origins[state] for state in p.tolist())
-    return trimmed(Dfa(table, classes, dfa.accepting[p] & final[q], 1, origins))
+    return members_beside(dfa, table, final, len(inside), (limits or Limits()).started(), _STAGE)
+
+
+def members_beside(
+    dfa: Dfa,
+    table: NDArray[np.int32],
+    final: NDArray[np.bool_],
+    start: int,
+    limits: Limits,
+    stage: str,
+) -> Dfa:
+    """The members whose texts lead another automaton over bytes, (S, 256), from ``start`` to
+    ``final``; trimmed. A text ends before each token terminal. Raises ``LimitError``."""
+    columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], table]).T)
+    joint, classes = numbered_rows(columns)
+    terminals = dfa.table[:, dfa.byte_columns :]
+    again = np.where(final, start, DEAD).astype(table.dtype)
+    again = np.repeat(again[:, None], terminals.shape[1], axis=1)
+    width = np.int64(len(table))
+
+    def check(count: int) -> None:
+        limits.check_states(count, stage)
+        limits.check_resources(stage)
+
+    pairs, whole = synchronous_product(
+        np.concatenate((dfa.table[:, dfa.classes[joint]], terminals), axis=1),
+        np.concatenate((table[:, joint], again), axis=1),
+        np.array([dfa.start * width + start]),
+        check,
+    )
+    left, right = np.divmod(pairs, width)
+    accepting = dfa.accepting[left] & final[right]
+    origins = tuple(dfa.origins[state] for state in left.tolist())
+    return trimmed(Dfa(whole, classes.astype(np.uint8), accepting, 1, origins))
