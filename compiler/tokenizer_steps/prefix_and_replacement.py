@@ -333,8 +333,8 @@ def _never_written(tokenizer: Tokenizer, pattern: str) -> bool:
 
 def unsupported(tokenizer: Tokenizer, step: object) -> TokenizerError:
     """The error that names a step that canonical masks do not support."""
+    kind = step.kind if isinstance(step, Split) else type(step).__name__
     return TokenizerError(
-        f"{visible(tokenizer.name)}: canonical masks do not support the step "
-        f"{type(step).__name__!r} as "
-        f"this tokenizer has it; use --tokenization any"
+        f"{visible(tokenizer.name)}: canonical masks do not support the step {kind!r} as this "
+        "tokenizer has it; use --tokenization any"
     )

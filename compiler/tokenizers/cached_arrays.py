@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..wordpiece.tokenizer import WordPieceTokenizer
 
 # Goes up with every change of a reader or of these classes: older entries are then not found.
-VERSION = 8
+VERSION = 9
 
 # What a tokenizer is made of.
 CLASSES = (

@@ -9,8 +9,8 @@ A whole encoding, with the fields of ``Definition`` that say how:
     merges             are applied inside each pre-token, lowest rank first; or ``unigram``: it is
                        divided into the pieces with the highest sum of scores
 
-There is one frozen class for each kind of step. Every pre-tokenizer that splits does so as a
-``Split`` would, which its property ``split`` gives. ``encoding`` runs the steps.
+There is one frozen class for each kind of step; all pre-tokenizers that only split are a ``Split``,
+and the property ``split`` of the others gives theirs. ``encoding`` runs the steps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,18 +69,43 @@ class Split:
     """Split at the matches of ``pattern``, in Oniguruma's syntax.
 
     ``invert`` exchanges the matches and the text between them. ``of_scripts``: the pattern sees a
-    mark of its script in the place of each character (``encoding/scripts.py``).
+    mark of its script in the place of each character (``encoding/scripts.py``). ``kind``: what the
+    step is called.
     """
 
     pattern: str
     behaviour: Behaviour = Behaviour.ISOLATED
     invert: bool = False
     of_scripts: bool = False
+    kind: str = "Split"
 
     @property
     def split(self) -> "Split":
         """This step."""
         return self
+
+
+def digits(*, individual: bool = False) -> Split:
+    """Split at numbers (general category N), at each digit if ``individual``."""
+    behaviour = Behaviour.ISOLATED if individual else Behaviour.CONTIGUOUS
+    return Split(r"\p{N}", behaviour, kind="Digits")
+
+
+def punctuation(behaviour: Behaviour = Behaviour.ISOLATED) -> Split:
+    """Split at punctuation (general category P, and all symbols of ASCII)."""
+    return Split(PUNCTUATION_PATTERN, behaviour, kind="Punctuation")
+
+
+# Split into words and runs of symbols, and at white space; white space is dropped.
+WHITESPACE = Split(rf"[{WORD}]+|[^{WORD}\s]+", Behaviour.REMOVED, invert=True, kind="Whitespace")
+WHITESPACE_SPLIT = Split(r"\s", Behaviour.REMOVED, kind="WhitespaceSplit")
+
+
+def unicode_scripts() -> Split:
+    """Split where the script changes; spaces belong to what is before them, and are dropped where
+    nothing is."""
+    removed = Behaviour.REMOVED
+    return Split(runs_pattern(), removed, invert=True, of_scripts=True, kind="UnicodeScripts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,61 +123,6 @@ class ByteLevel:
     def split(self) -> Split | None:
         """How it splits, None if it does not."""
         return Split(BYTE_LEVEL_PATTERN) if self.use_regex else None
-
-
-@dataclass(frozen=True, slots=True)
-class Digits:
-    """Split at numbers (general category N), at each digit if ``individual``."""
-
-    individual: bool = False
-
-    @property
-    def split(self) -> Split:
-        """How it splits."""
-        return Split(r"\p{N}", Behaviour.ISOLATED if self.individual else Behaviour.CONTIGUOUS)
-
-
-@dataclass(frozen=True, slots=True)
-class Punctuation:
-    """Split at punctuation (general category P, and all symbols of ASCII)."""
-
-    behaviour: Behaviour = Behaviour.ISOLATED
-
-    @property
-    def split(self) -> Split:
-        """How it splits."""
-        return Split(PUNCTUATION_PATTERN, self.behaviour)
-
-
-@dataclass(frozen=True, slots=True)
-class Whitespace:
-    """Split into words and runs of symbols; white space is dropped."""
-
-    @property
-    def split(self) -> Split:
-        """How it splits."""
-        return Split(rf"[{WORD}]+|[^{WORD}\s]+", Behaviour.REMOVED, invert=True)
-
-
-@dataclass(frozen=True, slots=True)
-class WhitespaceSplit:
-    """Split at white space, which is dropped."""
-
-    @property
-    def split(self) -> Split:
-        """How it splits."""
-        return Split(r"\s", Behaviour.REMOVED)
-
-
-@dataclass(frozen=True, slots=True)
-class UnicodeScripts:
-    """Split where the script changes; spaces belong to what is before them, and are dropped where
-    nothing is."""
-
-    @property
-    def split(self) -> Split:
-        """How it splits."""
-        return Split(runs_pattern(), Behaviour.REMOVED, invert=True, of_scripts=True)
 
 
 class PrependScheme(StrEnum):
@@ -184,16 +154,7 @@ class Metaspace:
         return Split(escaped, Behaviour.MERGED_WITH_NEXT)
 
 
-PreTokenizer = (
-    Split
-    | ByteLevel
-    | Digits
-    | Punctuation
-    | Whitespace
-    | WhitespaceSplit
-    | UnicodeScripts
-    | Metaspace
-)
+PreTokenizer = Split | ByteLevel | Metaspace
 
 
 class Form(StrEnum):

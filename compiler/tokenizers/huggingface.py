@@ -24,10 +24,11 @@ from ..files.bounded import bounded_json
 from ..wordpiece.normalizer import BertNormalizer
 from . import byte_alphabet
 from .definition import (
+    WHITESPACE,
+    WHITESPACE_SPLIT,
     AddedToken,
     Behaviour,
     ByteLevel,
-    Digits,
     Form,
     Lowercase,
     Metaspace,
@@ -38,15 +39,14 @@ from .definition import (
     Prepend,
     PrependScheme,
     PreTokenizer,
-    Punctuation,
     Replace,
     Split,
     Strip,
     StripAccents,
-    UnicodeScripts,
     Unigram,
-    Whitespace,
-    WhitespaceSplit,
+    digits,
+    punctuation,
+    unicode_scripts,
     written_space,
 )
 from .encoding.charsmap import charsmap_of
@@ -185,12 +185,12 @@ _PRE_TOKENIZERS: dict[str, Callable[[_Json], PreTokenizer]] = {
     "ByteLevel": lambda step: ByteLevel(
         bool(step.get("use_regex", True)), bool(step.get("add_prefix_space"))
     ),
-    "Digits": lambda step: Digits(bool(step.get("individual_digits"))),
-    "Punctuation": lambda step: Punctuation(_behaviour(step, "Punctuation")),
+    "Digits": lambda step: digits(individual=bool(step.get("individual_digits"))),
+    "Punctuation": lambda step: punctuation(_behaviour(step, "Punctuation")),
     "Metaspace": _metaspace,
-    "Whitespace": lambda step: Whitespace(),
-    "WhitespaceSplit": lambda step: WhitespaceSplit(),
-    "UnicodeScripts": lambda step: UnicodeScripts(),
+    "Whitespace": lambda step: WHITESPACE,
+    "WhitespaceSplit": lambda step: WHITESPACE_SPLIT,
+    "UnicodeScripts": lambda step: unicode_scripts(),
     "CharDelimiterSplit": lambda step: Split(_literal(str(step["delimiter"])), Behaviour.REMOVED),
 }
 

@@ -18,7 +18,7 @@ from constrain.compiler.tokenizer_steps.boundary_automaton import boundary_autom
 from constrain.compiler.tokenizer_steps.character_classes import alphabet_of, over_bytes
 from constrain.compiler.tokenizer_steps.fixed_points import without_texts
 from constrain.compiler.tokenizer_steps.marked_dfa import MarkedDfa, composed
-from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, Behaviour, Digits, Split
+from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, Behaviour, Split, digits
 from constrain.compiler.tokenizers.encoding.pattern_program import CharSet, compile_program, sets_of
 
 # Letters, digits, marks, spaces and line ends that the patterns treat each in its own way.
@@ -122,7 +122,7 @@ def test_steps_after_each_other() -> None:
     library = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(True), pre_tokenizers.Split(Regex(BYTE_LEVEL_PATTERN), "isolated")]
     )
-    splits = Digits(individual=True).split, Split(BYTE_LEVEL_PATTERN)
+    splits = digits(individual=True), Split(BYTE_LEVEL_PATTERN)
 
     compared(automaton(*splits), library, LETTERS, 1000)
 

@@ -23,11 +23,12 @@ from tokenizers import AddedToken, Regex, models, normalizers, pre_tokenizers
 from constrain.compiler import load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.tokenizers.definition import (
+    WHITESPACE,
+    WHITESPACE_SPLIT,
     Nmt,
-    Punctuation,
+    Split,
     StripAccents,
-    Whitespace,
-    WhitespaceSplit,
+    punctuation,
 )
 from constrain.compiler.tokenizers.encoding.patterns import as_cut, compile_pattern, normalized
 from constrain.compiler.tokenizers.encoding.steps import normalize, split_text
@@ -159,14 +160,16 @@ def all_characters(full: bool) -> Iterator[str]:
     return (text[start : start + 4096] for start in range(0, len(text), 4096))
 
 
-@pytest.mark.parametrize("step", [Punctuation(), WhitespaceSplit(), Whitespace()], ids=repr)
-def test_other_classes_are_those_of_the_library(step: Any, full: bool) -> None:
+@pytest.mark.parametrize(
+    "step", [punctuation(), WHITESPACE_SPLIT, WHITESPACE], ids=lambda step: step.kind
+)
+def test_other_classes_are_those_of_the_library(step: Split, full: bool) -> None:
     """Every character between two letters, split as by the steps with classes of their own."""
-    reference = getattr(pre_tokenizers, type(step).__name__)()
+    reference = getattr(pre_tokenizers, step.kind)()
     for characters in all_characters(full):
         text = "".join(f"a{char}" for char in characters)
         expected = [piece for piece, _ in reference.pre_tokenize_str(text)]
-        assert expected == split_text(text, step.split)
+        assert expected == split_text(text, step)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ from tokenizers import Tokenizer, pre_tokenizers
 
 from constrain.compiler import load_tokenizer
 from constrain.compiler.tokenizers import byte_alphabet
-from constrain.compiler.tokenizers.definition import UnicodeScripts
+from constrain.compiler.tokenizers.definition import unicode_scripts
 from constrain.compiler.tokenizers.encoding.scripts import script_numbers
 from constrain.compiler.tokenizers.encoding.steps import split_text
 
 SPLIT = pre_tokenizers.UnicodeScripts().pre_tokenize_str
-STEP = UnicodeScripts().split
+STEP = unicode_scripts()
 
 LETTERS = "ab1. яあ漢ー\u0301é"
 WORDS = [
