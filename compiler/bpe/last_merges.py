@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.distinct import stable_order
 
+from ..tokenizers.encoding.bpe import PairRanks
+
 # tau of a token that no merge has to make, and of what never happens.
 LETTER, _NEVER = -1, np.iinfo(np.int64).max
 
@@ -67,7 +69,7 @@ def last_merges(
     is_odd[result[has_text & ~fits]] = True
     # Of a pair that stands in the list twice, the last place counts.
     counts = np.zeros(len(merges), dtype=np.bool_)
-    counts[made.ranks] = True
+    counts[made.pairs.of(left, right)] = True
     used = np.flatnonzero(has_text & counts)
     # Parts are shorter than what they are parts of.
     used = used[stable_order(lengths[result[used]])]
@@ -84,20 +86,10 @@ def last_merges(
     return LastMerges(made.merge, made.tau, made.right_limit, made.left_limit)
 
 
-# Bits of a hash: many more than there are pairs.
-_HASH_BITS = 22
-
-
-def _hashes(keys: _Numbers) -> NDArray[np.uint64]:
-    """The upper bits of a product with an odd number (Knuth's multiplicative hashing)."""
-    return keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - _HASH_BITS)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Made:
     """What is known of tokens so far. ``left``, ``right``, ``result``: int64 (n,), of the merges.
-    ``ranks``: int64, of each pair, by pairs. Most pairs that are asked for are none: ``_are_some``
-    has them by hashes, bool. The others are those of ``LastMerges``."""
+    ``pairs``: their ranks. The others are those of ``LastMerges``."""
 
     left: _Numbers
     right: _Numbers
@@ -106,36 +98,18 @@ class _Made:
     tau: _Numbers
     right_limit: _Numbers
     left_limit: _Numbers
-    ranks: _Numbers
-    _keys: _Numbers
-    _are_some: _Flags
+    pairs: PairRanks
 
     @classmethod
     def of(cls, lengths: _Numbers, letters: _Numbers, merges: NDArray[np.int32]) -> "_Made":
         """Nothing but letters."""
         size = len(lengths)
         left, right, result = merges.T.astype(np.int64)
-        keys = left * size + right
-        order = stable_order(keys)
-        last = np.flatnonzero(np.diff(keys[order], append=-1))
         tau = np.full(size, _NEVER, dtype=np.int64)
         tau[letters] = LETTER
         merge, right_limit, left_limit = np.full((3, size), -1, dtype=np.int64)
-        keys = keys[order][last]
-        are_some = np.zeros(1 << _HASH_BITS, dtype=np.bool_)
-        are_some[_hashes(keys)] = True
         made = merge, tau, right_limit, left_limit
-        return cls(left, right, result, *made, order[last], keys, are_some)
-
-    def rank_of(self, left: _Numbers, right: _Numbers) -> _Numbers:
-        """The rank of each pair, -1 for none."""
-        keys = left * len(self.tau) + right
-        found = np.full(len(keys), -1, dtype=np.int64)
-        tried = np.flatnonzero(self._are_some[_hashes(keys)])
-        keys = keys[tried]
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        found[tried] = np.where(self._keys[places] == keys, self.ranks[places], -1)
-        return found
+        return cls(left, right, result, *made, PairRanks(merges))
 
     def add(self, numbers: _Numbers) -> None:
         """These merges are the last ones of what they result in."""
@@ -170,8 +144,8 @@ class _Made:
                 np.where(is_right, x, self.right[self.merge[x]]),
                 np.where(is_right, self.left[self.merge[y]], y),
             )
-            found = self.rank_of(x, y)
-            meets = (found >= 0) & (found < x_limit) & (found <= y_limit)
+            found = self.pairs.of(x, y)
+            meets = (found < self.pairs.none) & (found < x_limit) & (found <= y_limit)
             crossed[places[meets]] = True
             kept = np.flatnonzero(~meets)
             places, x, y = places[kept], x[kept], y[kept]
