@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.distinct import numbered_below
 from ..tokens.trie import ranges
 from .conjunctions import DEAD, UNBOUNDED
 from .lazy_reader import Thread
@@ -100,12 +101,8 @@ def _numbered(
     """The nodes with the numbers of their ends."""
     width = parts.most + 1
     codes = states * width + characters
-    flags = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.bool_)
-    flags[codes] = True
-    ends = np.flatnonzero(flags)
-    places = np.zeros(len(flags), dtype=np.int32)
-    places[ends] = np.arange(len(ends), dtype=np.int32)
-    return Met(nodes, places[codes], ends // width, ends % width)
+    ends, places = numbered_below(codes, int(codes.max(initial=0)) + 1)
+    return Met(nodes, places, ends // width, ends % width)
 
 
 def decided(walked: Walked, met: Met, characters: int) -> tuple[Allowed, Allowed]:

@@ -16,11 +16,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tokens.distinct import numbered_rows
+from ..tokens.distinct import numbered_below, numbered_rows
+from ..tokens.level_walk import LevelWalk
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.subtrees import levels_of
-from ..tokens.trie import Trie, ranges
-from .conjunctions import CONTINUES, DEAD, PHASES, Conjunction, phase_after
+from ..tokens.trie import Trie
+from .conjunctions import PHASES, Conjunction, phase_after
 from .cores import Cores
 from .lengths import Lengths
 
@@ -32,12 +33,6 @@ _MOST_CELLS = 1 << 17
 
 # Tries of fewer nodes are walked as a whole.
 _MANY_NODES = 1 << 14
-
-# So few children are looked at one by one.
-_FEW = 48
-
-# From so large a share of a level's nodes on all of the level is read.
-_DENSE = 4
 
 
 class Ends(NamedTuple):
@@ -69,25 +64,17 @@ class TrieParts:
     """What walks need of a trie with N nodes besides its arrays.
 
     ``characters``: int32 (N,), the characters that begin on the way to a node.
-    ``parents``: int32 (N,). ``levels``: first node and end of each. ``nodes``: int32 (T,), the
-    node of each of ``trie.ids``. ``first_ids``: int32 (N,), a token of each node, -1 for none.
-    ``others``: tokens of the same texts, and ``like`` the ones that these have; int32 (n,).
+    ``levels``: first node and end of each. ``nodes``: int32 (T,), the node of each of
+    ``trie.ids``. ``first_ids``: int32 (N,), a token of each node, -1 for none. ``others``: tokens
+    of the same texts, and ``like`` the ones that these have; int32 (n,).
     """
 
     def __init__(self, trie: Trie) -> None:
         self.trie, self.levels = trie, levels_of(trie)
-        count = len(trie.octets)
-        self.parents = np.zeros(count, dtype=np.int32)
-        self.parents[1:] = np.arange(count, dtype=np.int32).repeat(trie.fan_out)
-        begins = np.ones(256, dtype=np.int32)
-        begins[CONTINUES] = 0
-        self.characters = begins[trie.octets]
-        self.characters[0] = 0
-        for first, last in self.levels[1:]:
-            self.characters[first:last] += self.characters[self.parents[first:last]]
+        self.characters = self._counted(0, np.zeros((1, 256), dtype=np.uint8))
         self.most = int(self.characters.max(initial=0))
         self._by_phase: dict[int, NDArray[np.int32]] = {}
-        own = np.diff(trie.held)
+        count, own = len(trie.octets), np.diff(trie.held)
         self.nodes = np.arange(count, dtype=np.int32).repeat(own)
         self.first_ids = np.full(count, -1, dtype=np.int32)
         ending = np.flatnonzero(own)
@@ -104,22 +91,25 @@ class TrieParts:
         phase = conjunction.phases[state]
         found = self._by_phase.get(phase)
         if found is None:
-            found = self._by_phase[phase] = self._escaped(phase)
+            after = np.array([[phase_after(p, o) for o in range(256)] for p in range(PHASES)])
+            found = self._by_phase[phase] = self._counted(phase, after)
         return found
 
-    def _escaped(self, phase: int) -> NDArray[np.int32]:
-        after = np.array([[phase_after(p, o) for o in range(256)] for p in range(PHASES)])
-        begins = np.ones(256, dtype=np.int32)
-        begins[CONTINUES] = 0
-        octets = self.trie.octets
+    def _counted(self, phase: int, after: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The characters that begin in phase 0. ``after``: (phases, 256), the phase after each."""
+        octets, above = self.trie.octets, self.trie.above
+        begins = (octets & 0xC0) != 0x80
         phases = np.full(len(octets), phase, dtype=np.uint8)
         found = np.zeros(len(octets), dtype=np.int32)
         for first, last in self.levels[1:]:
-            parents, read = self.parents[first:last], octets[first:last]
-            before = phases[parents]
-            found[first:last] = found[parents] + begins[read] * (before == 0)
-            phases[first:last] = after[before, read]
+            before = phases[above[first:last]]
+            found[first:last] = found[above[first:last]] + (begins[first:last] & (before == 0))
+            phases[first:last] = after[before, octets[first:last]]
         return found
+
+    def of_tokens(self, places: slice) -> "TrieParts":
+        """The same of what leads to some tokens, by their places."""
+        return TrieParts(self.trie.leading_to(self.nodes[places], self.trie.ids[places]))
 
 
 class TokenTries:
@@ -131,12 +121,18 @@ class TokenTries:
     @cached_property
     def short(self) -> TrieParts:
         """Made where walks are divided."""
-        return TrieParts(_short(self.whole))
+        return self.whole.of_tokens(slice(self._few))
 
     @cached_property
     def long(self) -> TrieParts:
         """The same of the others."""
-        return TrieParts(_long(self.whole))
+        return self.whole.of_tokens(slice(self._few, None))
+
+    @property
+    def _few(self) -> int:
+        """How many tokens are short: those of the first levels."""
+        levels = self.whole.levels[: _SHORT + 1]
+        return int(self.whole.trie.held[levels[-1][1]])
 
     @property
     def width(self) -> int:
@@ -154,47 +150,6 @@ def tries_of(trie: Trie) -> TokenTries:
     if found is None:
         found = _MADE[trie] = TokenTries(trie)
     return found
-
-
-def paths_to(whole: TrieParts, nodes: NDArray[np.int32]) -> Trie:
-    """The paths to some nodes, ascending: a trie whose tokens are their places, from 0."""
-    held = np.zeros(len(whole.parents), dtype=np.int32)
-    held[nodes] = 1
-    return _restricted(whole, held, np.arange(len(nodes), dtype=np.int32))
-
-
-def _short(whole: TrieParts) -> Trie:
-    """The tokens of at most ``_SHORT`` bytes: the first levels."""
-    trie, levels = whole.trie, whole.levels[: _SHORT + 1]
-    begin, end = levels[-1]
-    first = trie.first[: end + 1].copy()
-    first[begin:] = end
-    held = trie.held[: end + 1]
-    return Trie(trie.octets[:end], first, trie.ids[: int(held[-1])], held)
-
-
-def _long(whole: TrieParts) -> Trie:
-    """The longer ones: what leads to them, numbered from 0."""
-    trie, levels = whole.trie, whole.levels
-    own = np.diff(trie.held)
-    begin = levels[_SHORT + 1][0] if len(levels) > _SHORT + 1 else len(own)
-    own[:begin] = 0
-    return _restricted(whole, own, trie.ids[len(trie.ids) - int(own.sum()) :])
-
-
-def _restricted(whole: TrieParts, own: NDArray[np.integer], ids: NDArray[np.int32]) -> Trie:
-    """What leads to the nodes that hold some ``own`` tokens, numbered from 0. ``ids``: of these."""
-    trie, wanted = whole.trie, own > 0
-    wanted[0] = True
-    for first, last in reversed(whole.levels[1:]):
-        below = np.flatnonzero(wanted[first:last]) + first
-        wanted[whole.parents[below]] = True
-    nodes = np.flatnonzero(wanted)
-    numbers = np.concatenate(([0], np.cumsum(wanted))).astype(np.int32)
-    # The children of one node are neighbours again.
-    children = np.append(numbers[trie.first[nodes]], len(nodes)).astype(np.int32)
-    held = np.concatenate(([0], np.cumsum(own[nodes]))).astype(np.int32)
-    return Trie(trie.octets[nodes], children, ids, held)
 
 
 class TokenWalks:
@@ -215,7 +170,7 @@ class TokenWalks:
         self._vocab_size, self._number, self._cache = vocab_size, number, cache
         self._classes: NDArray[np.int64] | None = None
         is_small = conjunction.table.size <= _MOST_CELLS
-        is_worth_it = len(tries.whole.parents) >= _MANY_NODES
+        is_worth_it = len(tries.whole.trie.octets) >= _MANY_NODES
         self._divides = not conjunction.operands and is_small and is_worth_it
         if self._divides:
             self._short = TrieWalk(conjunction, tries.short, tries.width)
@@ -276,14 +231,11 @@ class TokenWalks:
         none = np.zeros(0, dtype=np.int32)
         return Ends(distinct // width, distinct % width, of_token, none, none)
 
-    def _distinct(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+    def _distinct(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The different codes, ascending, and for each code which of them it is, from 1."""
-        flags = np.zeros(len(self._conjunction.table) * self._tries.width, dtype=np.bool_)
-        flags[codes] = True
-        distinct = np.flatnonzero(flags)
-        numbers = np.zeros(len(flags), dtype=np.int32)
-        numbers[distinct] = np.arange(1, len(distinct) + 1, dtype=np.int32)
-        return distinct, numbers.take(codes)
+        size = len(self._conjunction.table) * self._tries.width
+        distinct, numbers = numbered_below(codes, size)
+        return distinct, numbers + np.int32(1)
 
     def _keep(self, state: int, is_whole: bool, ends: Ends) -> Ends:
         key = self._number, state, is_whole
@@ -304,18 +256,14 @@ class TokenWalks:
         return found
 
 
-class TrieWalk:
+class TrieWalk(LevelWalk):
     """Walks of one trie. ``code_width``: more than the characters of any token."""
 
     def __init__(self, conjunction: Conjunction, parts: TrieParts, code_width: int) -> None:
-        self._code_width, self._conjunction = code_width, conjunction
-        self._flat = conjunction.table.astype(np.intp).ravel()
-        self._width = conjunction.table.shape[1]
-        self.parts = parts
-        self._columns = conjunction.classes[parts.trie.octets]
-        # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
-        first = np.ascontiguousarray(parts.trie.first).data
-        self._views = first, self._flat.data, self._columns.data, self._width
+        trie, levels = parts.trie, parts.levels
+        nodes = trie.octets, trie.first, trie.fan_out, trie.above
+        super().__init__(*nodes, levels, conjunction.table, conjunction.classes)
+        self._code_width, self._conjunction, self.parts = code_width, conjunction, parts
 
     def codes(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
         """The tokens that a state reads, int32 (n,), and for each the state after it and the
@@ -333,77 +281,14 @@ class TrieWalk:
         """How many characters begin on the way from a state to each node, int32 (N,)."""
         return self.parts.characters_in(self._conjunction, state)
 
-    def reached(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-        """The nodes below the root that a state reads, ascending, and the states there."""
-        trie, parts, width = self.parts.trie, self.parts, self._width
-        nodes: NDArray[np.int32] = np.zeros(1, dtype=np.int32)
-        states: NDArray[np.intp] = np.array([state], dtype=np.intp)
-        met: list[NDArray[np.int32]] = [nodes[:0]]
-        ends: list[NDArray[np.intp]] = [states[:0]]
-        level = 0
-        while len(nodes):
-            fan_out = trie.fan_out.take(nodes)
-            total = int(fan_out.sum())
-            if total <= _FEW:
-                few, left, levels = self._few_below(nodes, states)
-                met.append(few[:, 0].astype(np.int32))
-                ends.append(few[:, 1].astype(np.intp))
-                nodes, states = left[:, 0].astype(np.int32), left[:, 1].astype(np.intp)
-                level += levels
-                continue
-            begin, first = parts.levels[level]
-            last = parts.levels[level + 1][1]
-            level += 1
-            if total * _DENSE > last - first:
-                # All of the level, by the states of the one above: no node is looked for.
-                above = np.zeros(first - begin, dtype=np.intp)
-                above[nodes - begin] = states * width
-                before = above.take(parts.parents[first:last] - begin)
-                before += self._columns[first:last]
-                targets = self._flat.take(before)
-                live = np.flatnonzero(targets != DEAD)
-                nodes, states = live.astype(np.int32), targets.take(live)
-                nodes += first
-            else:
-                children = ranges(trie.first.take(nodes), fan_out)
-                before = (states * width).repeat(fan_out)
-                before += self._columns.take(children)
-                targets = self._flat.take(before)
-                live = np.flatnonzero(targets != DEAD)
-                nodes, states = children.take(live), targets.take(live)
-            met.append(nodes)
-            ends.append(states)
-        return np.concatenate(met), np.concatenate(ends)
-
-    def _few_below(
-        self, nodes: NDArray[np.int32], states: NDArray[np.intp]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-        """The same for few children, as long as they are few: runs of one character leave few for
-        a hundred levels. All nodes that are met, with the states there; those of the last level
-        again, if they have many children, and else none; and how many levels that are."""
-        first, flat, columns, width = self._views
-        met: list[tuple[int, int]] = []
-        front = list(zip(nodes.tolist(), states.tolist(), strict=True))
-        levels, begun = 0, 0
-        while front:
-            if levels and sum(first[node + 1] - first[node] for node, _ in front) > _FEW:
-                break
-            for node, state in front:
-                for child in range(first[node], first[node + 1]):
-                    target = flat[state * width + columns[child]]
-                    if target != DEAD:
-                        met.append((child, target))
-            front, begun, levels = met[begun:], len(met), levels + 1
-        pairs = np.array(met, dtype=np.int64).reshape(-1, 2)
-        return pairs, np.array(front, dtype=np.int64).reshape(-1, 2), levels
-
     def cores_of(
         self, core: int, tokens: NDArray[np.integer], cores: Cores
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """What each of ``tokens`` makes of a state with its sets: int64 (n,) states, ``DEAD`` for
         none, and int64 (n,) characters."""
         parts, vocab_size = self.parts, int(self.parts.trie.ids.max(initial=0)) + 1
-        wanted = np.zeros(len(parts.parents), dtype=np.bool_)
+        above = parts.trie.above
+        wanted = np.zeros(len(above), dtype=np.bool_)
         slots = np.zeros(vocab_size, dtype=np.bool_)
         slots[tokens] = True
         node_of = np.zeros(vocab_size, dtype=np.int32)
@@ -413,12 +298,12 @@ class TrieWalk:
         wanted[ends] = True
         for first, last in reversed(parts.levels[1:]):
             below = np.flatnonzero(wanted[first:last]) + first
-            wanted[parts.parents[below]] = True
+            wanted[above[below]] = True
         states = np.zeros(len(wanted), dtype=np.int32)
         states[0] = core
         for first, last in parts.levels[1:]:
             nodes = np.flatnonzero(wanted[first:last]) + first
-            before = states[parts.parents[nodes]]
+            before = states[above[nodes]]
             states[nodes] = cores.targets(before, self._columns[nodes])
         characters = parts.characters_in(self._conjunction, cores.parts[core][0])
         return states[ends].astype(np.int64), characters[ends].astype(np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
-from ..dfa.token_walks import TrieParts, paths_to
+from ..dfa.token_walks import TrieParts
 from ..maximal_munch.tables import MaximalMunchTables
 from ..walk.node_sets import Nodes
 
@@ -31,7 +31,7 @@ class Exits(NamedTuple):
     @property
     def nbytes(self) -> int:
         """About the size of all arrays."""
-        return 4 * len(self.nodes) + _NODE_BYTES * len(self.parts.parents)
+        return 4 * len(self.nodes) + _NODE_BYTES * len(self.parts.trie.octets)
 
 
 class Following:
@@ -53,7 +53,8 @@ class Following:
         follows_node = follows[parts.trie.octets]
         follows_node[0] = False
         nodes = np.flatnonzero(follows_node).astype(np.int32)
-        small = TrieParts(paths_to(parts, nodes))
+        paths = parts.trie.leading_to(nodes, np.arange(len(nodes), dtype=np.int32))
+        small = TrieParts(paths)
         return Exits(nodes, small, small.nodes)
 
     def behind(self, lexeme: int) -> NDArray[np.bool_]:

@@ -247,9 +247,9 @@ class LazyReads(LexerReads):
         small = exits.parts
         below = np.arange(*small.trie.first[:2].tolist(), dtype=np.int32)
         walk = self._walk_of_others(alone, parts.others, small.trie, below)
-        goes_on, codes, accept_sets = self._combined(found, walk, len(small.parents))
+        goes_on, codes, accept_sets = self._combined(found, walk, len(small.trie.octets))
         left = ~goes_on[exits.places]
-        above = small.parents[exits.places]
+        above = small.trie.above[exits.places]
         begun = exits.nodes[left & (above == 0)]
         of = codes[above]
         left &= of > 0

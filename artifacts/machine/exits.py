@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..dfa.conjunctions import UNBOUNDED, Operand
 from ..dfa.emptiness import Sets
 from ..dfa.lazy_reader import Thread
-from ..dfa.token_walks import Ends, TokenTries, TokenWalks, TrieParts, paths_to
+from ..dfa.token_walks import Ends, TokenTries, TokenWalks, TrieParts
 from ..dfa.walked import Walked
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.trie import ranges
@@ -76,7 +76,7 @@ class Exits:
     def is_one(self, terminal: int, parts: TrieParts) -> NDArray[np.bool_]:
         """Whether each node of the trie is an exit of a terminal, bool (N,)."""
         place = self._place(terminal, parts)
-        found = np.zeros(len(parts.parents), dtype=np.bool_)
+        found = np.zeros(len(parts.trie.octets), dtype=np.bool_)
         found[place.nodes] = True
         found[0] = place.at_root
         return found
@@ -99,11 +99,12 @@ class Exits:
         place = self._places.get(terminal)
         if place is None:
             children = np.flatnonzero(self._follows[terminal][parts.trie.octets])
-            is_exit = np.zeros(len(parts.parents), dtype=np.bool_)
-            is_exit[parts.parents[children[children > 0]]] = True
+            is_exit = np.zeros(len(parts.trie.octets), dtype=np.bool_)
+            is_exit[parts.trie.above[children[children > 0]]] = True
             at_root, is_exit[0] = bool(is_exit[0]), False
             nodes = np.flatnonzero(is_exit).astype(np.int32)
-            tries = TokenTries(paths_to(parts, nodes))
+            paths = parts.trie.leading_to(nodes, np.arange(len(nodes), dtype=np.int32))
+            tries = TokenTries(paths)
             ends: BoundedCache[tuple[int, int, bool], Ends] = self._walk_budget.cache()
             walks = [
                 TokenWalks(each.conjunction, each.lengths, tries, len(nodes), i, ends)

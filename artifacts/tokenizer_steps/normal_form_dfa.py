@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..dfa.byte_dfa import TokenRuns
 from ..tokens import tokenset
+from ..tokens.distinct import distinct_below
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.sharing import recent
 from ..tokens.tokenset import Words
@@ -109,14 +110,7 @@ class NormalFormDfa:
     @cached_property
     def _tails(self) -> NDArray[np.uint8]:
         """The columns of continuation bytes."""
-        return _distinct(self.classes[_CONTINUATION], 256).astype(np.uint8)
-
-
-def _distinct(values: NDArray[np.integer], size: int) -> NDArray[np.int64]:
-    """Some values below ``size``, ascending, each once; several times faster than ``np.unique``."""
-    met = np.zeros(size, dtype=np.bool_)
-    met[values] = True
-    return np.flatnonzero(met)
+        return distinct_below(self.classes[_CONTINUATION], 256).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,7 +222,7 @@ class _BoundaryTokens:
         self.run = TokenRuns(ids, octets, dfa.table, dfa.classes).run
         self.is_undecided = np.zeros(size, dtype=np.bool_)
         self.is_undecided[dfa.undecided] = True
-        self._words = _distinct(ids >> 5, tokenset.word_count(size)).astype(np.int32)
+        self._words = distinct_below(ids >> 5, tokenset.word_count(size)).astype(np.int32)
         # The place of each word of a mask among those.
         self._place = np.zeros(tokenset.word_count(size), dtype=np.int32)
         self._place[self._words] = np.arange(len(self._words))

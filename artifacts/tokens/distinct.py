@@ -72,6 +72,22 @@ def numbered_rows(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int
     return numbered_keys(row_keys(rows))
 
 
+def distinct_below(values: NDArray[np.integer], size: int) -> NDArray[np.int64]:
+    """The different values, ascending, all below ``size``: by a place for each, without sorting."""
+    met = np.zeros(size, dtype=np.bool_)
+    met[values] = True
+    return np.flatnonzero(met)
+
+
+def numbered_below(
+    values: NDArray[np.integer], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The same, and the place of each value among them, int32."""
+    found, places = distinct_below(values, size), np.zeros(size, dtype=np.int32)
+    places[found] = np.arange(len(found), dtype=np.int32)
+    return found, places.take(values)
+
+
 def places_in(ordered: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.int64]:
     """``np.searchsorted`` of many values from 0 on, in their order, so that memory is read from one
     end to the other."""

@@ -138,6 +138,10 @@ class Trie:
             return self
         kept = np.isin(self.ids, ids)
         nodes = np.arange(len(self.octets)).repeat(np.diff(self.held))[kept]
+        return self.leading_to(nodes, self.ids[kept])
+
+    def leading_to(self, nodes: NDArray[np.integer], ids: NDArray[np.int32]) -> "Trie":
+        """What leads to some nodes, ascending, at which the tokens ``ids`` end."""
         is_kept = np.zeros(len(self.octets), dtype=np.bool_)
         is_kept[0] = True
         above = nodes
@@ -150,7 +154,7 @@ class Trie:
         first = np.concatenate(([1], 1 + np.cumsum(children))).astype(np.int32)
         ending = np.bincount(number[nodes], minlength=count)
         held = np.concatenate(([0], np.cumsum(ending))).astype(np.int32)
-        return Trie(self.octets[is_kept], first, self.ids[kept], held)
+        return Trie(self.octets[is_kept], first, ids, held)
 
 
 class _Texts:

@@ -15,9 +15,10 @@ from support.oracles.wordpiece import forbidden_via_definition, lay_out_via_suff
 from support.wordpiece import accepted, compiled, real, tokenizations, tokenizer_of
 
 from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import level_walk
 from constrain.artifacts.tokens.memo import BoundedCache
 from constrain.artifacts.tokens.trie import Trie, walk
-from constrain.artifacts.wordpiece import dead_ends, trie_walk
+from constrain.artifacts.wordpiece import dead_ends
 from constrain.artifacts.wordpiece.forbidden_tokens import forbidden_tokens
 from constrain.artifacts.wordpiece.machine import WordMachine
 from constrain.artifacts.wordpiece.trie import NONE, ROOT, SECTIONS, SUFFIX_ROOT, WordTrie
@@ -100,10 +101,13 @@ def test_forbidden_tokens_of_a_real_vocabulary(data: Callable[[str], Path], full
     assert check_forbidden(trie, suffixes, nodes)
 
 
-@pytest.mark.parametrize("dense", [0, 4, 10**9])
-def test_walks(monkeypatch: pytest.MonkeyPatch, data: Callable[[str], Path], dense: int) -> None:
-    """Whole levels or live nodes alone: the tokens and states of the general walk."""
-    monkeypatch.setattr(trie_walk, "_DENSE", dense)
+@pytest.mark.parametrize(("few", "dense"), [(0, 0), (48, 4), (0, 4), (0, 10**9), (10**9, 0)])
+def test_walks(
+    monkeypatch: pytest.MonkeyPatch, data: Callable[[str], Path], few: int, dense: int
+) -> None:
+    """Whole levels, live nodes alone, or one by one: tokens and states of the general walk."""
+    monkeypatch.setattr(level_walk, "_FEW", few)
+    monkeypatch.setattr(level_walk, "_DENSE", dense)
     tokenizer = real(data("tokenizers/tiny-wordpiece-2000"))
     machine = compiled("[a-m]{1,6}|x[a-z ]{2,30}|7é?", tokenizer).machine()
     assert machine is not None
