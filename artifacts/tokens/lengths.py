@@ -56,9 +56,8 @@ def _read_and_below(trie: Trie) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     begins, levels = ((trie.octets & 0xC0) != 0x80).astype(np.int32), levels_of(trie)
     begins[0], begins[1 : int(trie.first[1])] = 0, 1
     read, below, unfinished = begins.copy(), np.zeros_like(begins), np.zeros_like(begins)
-    for first, last in levels:
-        starts = trie.first[first : last + 1]
-        read[int(starts[0]) : int(starts[-1])] += np.repeat(read[first:last], np.diff(starts))
+    for first, last in levels[1:]:
+        read[first:last] += read[trie.above[first:last]]
     for inner, children, firsts in upward(trie, levels):
         longest = below[children] + begins[children]
         below[inner] = np.maximum.reduceat(longest, firsts)

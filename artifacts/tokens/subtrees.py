@@ -224,18 +224,13 @@ def characters(
     and the class of the character that it is of, as a bit."""
     read = np.zeros(len(trie.octets), dtype=np.uint8)
     before, into = np.zeros_like(read), CLASS_BITS.take(trie.octets)
-    for first, last in levels:
-        starts = trie.first[first : last + 1]
-        children = slice(int(starts[0]), int(starts[-1]))
-        before[children] = np.repeat(read[first:last], np.diff(starts))
-        cells = before[children].astype(np.intp) << 8 | trie.octets[children]
-        read[children] = UTF8_STEPS.ravel().take(cells)
+    for first, last in levels[1:]:
+        level, above = slice(first, last), trie.above[first:last]
+        before[level] = read[above]
+        cells = before[level].astype(np.intp) << 8 | trie.octets[level]
+        read[level] = UTF8_STEPS.ravel().take(cells)
         # The class of a character's first byte is that of the others.
-        above, goes_on = (
-            np.repeat(into[first:last], np.diff(starts)),
-            before[children] != UTF8_BETWEEN,
-        )
-        into[children] = np.where(goes_on, above, into[children])
+        into[level] = np.where(before[level] != UTF8_BETWEEN, into[above], into[level])
     into[read == UTF8_ILL] = 1 << BROKEN
     return read != UTF8_BETWEEN, before != UTF8_BETWEEN, into
 

@@ -133,13 +133,8 @@ class TokenTable(Mapping[int, bytes]):
         """The table of a mapping, which may be one."""
         if isinstance(tokens, cls):
             return tokens
-        size = max(tokens, default=-1) + 1
-        parts = [tokens.get(i, b"") for i in range(size)]
-        present = np.zeros(size, dtype=np.uint8)
-        present[list(tokens)] = 1
-        offsets = np.zeros(size + 1, dtype=np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(parts), dtype=np.uint8), offsets, present)
+        found = Vocabulary.from_tokens(tokens, (), max(tokens, default=-1) + 1)
+        return cls(found.data, found.offsets, (found.kinds == TEXT).astype(np.uint8))
 
     @classmethod
     def of_each(

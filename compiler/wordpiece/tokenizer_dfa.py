@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.errors import visible
-from constrain.artifacts.wordpiece.trie import OTHER_BYTE
+from constrain.artifacts.wordpiece.trie import OTHER_BYTE, SECTIONS
 
 from ..automata import regex_ir as regex
 from ..automata.boolean import difference
@@ -68,14 +68,7 @@ class CanonicalWords:
             "words.longest": np.array([self.ends.longest], dtype=np.int32),
             "words.indicator": np.frombuffer(self.indicator, dtype=np.uint8),
             "words.normalizer": np.array(astuple(self.normalizer), dtype=np.uint8),
-            "pieces.octets": trie.octets,
-            "pieces.first": trie.first,
-            "pieces.tokens": trie.tokens,
-            "pieces.links": trie.links,
-            "pieces.pops": trie.pops,
-            "pieces.pop_offsets": trie.pop_offsets,
-            "pieces.order": trie.order,
-            "pieces.spans": trie.spans,
+            **{f"pieces.{name}": getattr(trie, name) for name in SECTIONS},
             "pieces.letters": self.tokens.plain_nodes,
             "pieces.nodes": self.tokens.nodes,
         }
