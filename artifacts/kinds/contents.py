@@ -14,7 +14,6 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_sections, check_trie, require
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
-from ..tokens.sharing import shared
 from ..tokens.trie import Trie, trie_of
 from ..tokens.vocabulary import TokenClasses, Vocabulary
 
@@ -57,8 +56,7 @@ class Contents:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The bytes of every token; of artifacts with the same sections one object."""
-        a = self.arrays
-        return shared(Vocabulary, a["vocab.data"], a["vocab.offsets"], a["vocab.kinds"])
+        return Vocabulary.from_arrays(self.arrays, "vocab.")
 
     @cached_property
     def trie(self) -> Trie:

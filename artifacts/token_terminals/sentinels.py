@@ -14,9 +14,7 @@ which is not in the grammar, is told from a space that is.
     with_sentinels(vocabulary, 2, b" ")    the same, and 131, the twin of " a", is F7 "a"
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,14 +110,9 @@ def sections_with_sentinels(
 ) -> tuple[Manifest, Arrays]:
     """The manifest and the sections that say to machines what texts, tokens and masks are: with so
     many sentinels. The vocabulary has been checked."""
-    own = Vocabulary(arrays["vocab.data"], arrays["vocab.offsets"], arrays["vocab.kinds"])
-    prefix = prefix_of(arrays)
+    own, prefix = Vocabulary.from_arrays(arrays, "vocab."), prefix_of(arrays)
     vocabulary = with_sentinels(own, count, prefix)
-    changed: Mapping[str, NDArray[Any]] = {
-        "vocab.data": vocabulary.data,
-        "vocab.offsets": vocabulary.offsets,
-        "vocab.kinds": vocabulary.kinds,
-    }
+    changed = vocabulary.arrays("vocab.")
     return replace(manifest, vocab_size=vocabulary.size), {**arrays, **changed}
 
 

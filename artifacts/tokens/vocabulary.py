@@ -4,11 +4,14 @@ A *token terminal* is a symbol of a grammar that stands for some tokens, whateve
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .sharing import shared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +85,15 @@ class Vocabulary:
         offsets = np.zeros(size + 1, dtype=np.int64)
         np.cumsum([len(part) for part in parts], out=offsets[1:])
         return cls(np.frombuffer(b"".join(parts), dtype=np.uint8), offsets, kinds)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> "Vocabulary":
+        """That of named arrays; of the same ones the same vocabulary."""
+        return shared(cls, *(arrays[prefix + field.name] for field in fields(cls)))
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """``from_arrays`` is the inverse."""
+        return {prefix + field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def size(self) -> int:

@@ -159,12 +159,7 @@ def size_of(sections: Mapping[str, NDArray[Any]]) -> int:
 
 def vocabulary_sections(request: ArtifactRequest[AnyTokenizer]) -> Sections:
     """The sections of the vocabulary."""
-    vocabulary = request.vocabulary
-    return {
-        "vocab.data": vocabulary.data,
-        "vocab.offsets": vocabulary.offsets,
-        "vocab.kinds": vocabulary.kinds,
-    }
+    return request.vocabulary.arrays("vocab.")
 
 
 def byte_dfa_sections(dfa: Dfa, terminals: Sequence[TokenIds]) -> Sections:

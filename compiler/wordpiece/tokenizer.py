@@ -10,13 +10,14 @@ from typing import ClassVar, NamedTuple
 
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
+from .cached_ids import CachedIds
 from .normalizer import NO_NORMALIZER, SPACE, BertNormalizer
 from .stream import StreamSplitter
 from .words import Words
 
-# How many strings are cached with their ids, and the longest of them: what stands between two
-# spaces, and the normalised words in it. Most of a text is such strings that come again.
-_MOST_CACHED, _LONGEST_CACHED = 131_072, 64
+# The longest strings that are cached with their ids: what stands between two spaces, and the
+# normalised words in it. Most of a text is such strings that come again.
+_LONGEST_CACHED = 64
 
 # Characters of a stream that wait for white space.
 LONGEST_HELD = 1 << 16
@@ -158,12 +159,12 @@ class WordPieceTokenizer:
         return {i: len(token.removeprefix(mark)) for token, i in self.ids.items()}
 
     @cached_property
-    def _chunks(self) -> "_CachedIds":
-        return _CachedIds(self._chunk)
+    def _chunks(self) -> CachedIds[tuple[int, ...]]:
+        return CachedIds(self._chunk, _LONGEST_CACHED)
 
     @cached_property
-    def _words(self) -> "_CachedIds":
-        return _CachedIds(self.words.word)
+    def _words(self) -> CachedIds[tuple[int, ...]]:
+        return CachedIds(self.words.word, _LONGEST_CACHED)
 
     @cached_property
     def _splits_at_spaces(self) -> bool:
@@ -220,19 +221,3 @@ class WordPieceTokenizer:
     def _spaced(self) -> Callable[[str], str]:
         """Puts normalised words between spaces."""
         return (self.normalizer or NO_NORMALIZER).spaced
-
-
-class _CachedIds(dict[str, tuple[int, ...]]):
-    """The ids of strings; fills itself in, and is emptied when it is full."""
-
-    def __init__(self, encode: Callable[[str], tuple[int, ...]]) -> None:
-        super().__init__()
-        self._encode = encode
-
-    def __missing__(self, text: str) -> tuple[int, ...]:
-        ids = self._encode(text)
-        if len(text) <= _LONGEST_CACHED:
-            if len(self) >= _MOST_CACHED:
-                self.clear()
-            self[text] = ids
-        return ids

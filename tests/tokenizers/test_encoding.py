@@ -27,6 +27,7 @@ from constrain.compiler.tokenizers.encoding import encode, stream
 from constrain.compiler.tokenizers.encoding.bpe import Bpe, RowMerges
 from constrain.compiler.tokenizers.encoding.patterns import compile_pattern
 from constrain.compiler.tokenizers.encoding.stream import Adjacency, stream_parts
+from constrain.compiler.wordpiece import cached_ids
 
 REAL = ["gpt2", "cl100k_base", "qwen2_5", "mistral_nemo", "mistral-v3"]
 
@@ -110,7 +111,8 @@ def test_cached_pre_tokens_are_bounded(
     tokenizer = replace(default_tokenizer)
     texts = [" ".join(map(str, range(start, start + 300))) for start in range(0, 1500, 100)]
     expected = [tokenizer.encode(text) for text in texts]
-    monkeypatch.setattr(encode, "_MAX_CACHED_PIECES", 100)
+    monkeypatch.setattr(encode, "MOST_CACHED", 100)
+    monkeypatch.setattr(cached_ids, "MOST_CACHED", 100)
     fresh = replace(default_tokenizer)
     assert expected == [fresh.encode(text) for text in texts]
     assert len(fresh.encoder._ids) <= 200

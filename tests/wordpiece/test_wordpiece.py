@@ -234,7 +234,7 @@ def test_a_stream_is_the_whole_text(data: Callable[[str], Path]) -> None:
 
 def test_cached_chunks_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache of words is emptied when it is full, and long ones are never in it."""
-    monkeypatch.setattr("constrain.compiler.wordpiece.tokenizer._MOST_CACHED", 4)
+    monkeypatch.setattr("constrain.compiler.wordpiece.cached_ids.MOST_CACHED", 4)
     tokenizer = loaded(tmp_path, ["a", "##a"])
     for length in range(1, 90):
         assert [2] + [3] * (length - 1) == tokenizer.encode("a" * length)

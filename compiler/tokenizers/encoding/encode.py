@@ -5,20 +5,18 @@ text -> added tokens -> normalize -> added tokens -> split -> ids of each pre-to
 A model has three methods (``PieceModel``): one file for each, and one line in ``_model_of``.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain, filterfalse
 from typing import Protocol
 
+from ...wordpiece.cached_ids import MOST_CACHED, CachedIds
 from ..definition import AddedToken, Definition
 from .added_tokens import searched_tokens
 from .allowance import Allowance
 from .merging import Merging
 from .steps import normalize, pretokenize
 from .viterbi import Viterbi
-
-# Pre-tokens that the cache holds before it is cleared; most of a text is words that recur.
-_MAX_CACHED_PIECES = 1 << 17
 
 # From so many new pre-tokens on, merging all of them at once is faster.
 _MANY = 48
@@ -43,20 +41,6 @@ def _model_of(tokenizer: Definition) -> PieceModel:
     return Merging(tokenizer)
 
 
-class _CachedIds(dict[str, list[int]]):
-    """The ids of pre-tokens, computed by ``encode`` on a miss."""
-
-    def __init__(self, encode: Callable[[str], list[int]]) -> None:
-        super().__init__()
-        self._encode = encode
-
-    def __missing__(self, piece: str) -> list[int]:
-        if len(self) >= _MAX_CACHED_PIECES:
-            self.clear()
-        ids = self[piece] = self._encode(piece)
-        return ids
-
-
 class Encoder:
     """Encodes as a tokenizer does, without adding special tokens around the text.
 
@@ -67,7 +51,7 @@ class Encoder:
     def __init__(self, tokenizer: Definition) -> None:
         self.tokenizer = tokenizer
         self.verbatim, self.rewritten = searched_tokens(tokenizer)
-        self._ids = _CachedIds(lambda piece: self.model.ids(piece))
+        self._ids = CachedIds[list[int]](lambda piece: self.model.ids(piece))
 
     @cached_property
     def model(self) -> PieceModel:
@@ -124,9 +108,9 @@ class Encoder:
         cached = self._ids
         new = list(dict.fromkeys(filterfalse(cached.__contains__, part)))
         if len(new) >= _MANY:
-            if len(cached) + len(new) > _MAX_CACHED_PIECES:
+            if len(cached) + len(new) > MOST_CACHED:
                 cached.clear()
-            cached.update(self.model.ids_of(new[:_MAX_CACHED_PIECES]))
+            cached.update(self.model.ids_of(new[:MOST_CACHED]))
 
     def ids_of(self, piece: str) -> list[int]:
         """The ids of one pre-token of ``parts``."""
