@@ -8,15 +8,14 @@ do not: the time of each attempt is linear in what is then matched. For others t
 looks at the clock at each match, which makes splitting 1.7 times slower.
 """
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
 from time import process_time
 
-from ...diagnostics import TokenizerLimitError
-from .patterns import Item, items, shown
+from ...diagnostics import TokenizerError, TokenizerLimitError
+from .pattern_program import Node, Op, parsed
+from .patterns import shown
 
 # Seconds for patterns that go back: for any text, and for each of its characters. Real ones take
 # 0.1 µs a character.
@@ -80,15 +79,13 @@ class Allowance:
 @dataclass(frozen=True, slots=True)
 class _Element:
     """Characters of one set, a short group or a look ahead, and how often. ``least``: at least so
-    often; ``is_long``: without a bound. ``ways``: in so many ways. ``text``: as it is written,
-    with its count if it has a bound."""
+    often; ``is_long``: without a bound. ``ways``: in so many ways. ``what``: with its count if it
+    has a bound."""
 
-    text: str
+    what: Node
     least: int = 1
     is_long: bool = False
     ways: int = 1
-    is_group: bool = False
-    is_repeated: bool = False
 
 
 @dataclass(slots=True)
@@ -124,7 +121,7 @@ class _Alternative:
             and len(self.elements) > end
             and self.elements[:end] == other.elements[:end]
             and self.elements[end].is_long
-            and self.elements[end].text == other.elements[end].text
+            and self.elements[end].what == other.elements[end].what
         )
 
 
@@ -151,65 +148,50 @@ def is_linear(pattern: str) -> bool:
 
 
 def _begins_alike(one: _Alternative, other: _Alternative, end: int) -> bool:
-    return [e.text for e in one.elements[: end + 1]] == [e.text for e in other.elements[: end + 1]]
+    return [e.what for e in one.elements[: end + 1]] == [e.what for e in other.elements[: end + 1]]
 
 
 def _alternatives(pattern: str) -> list[_Alternative] | None:
     """The outermost alternation; None for what it is not made of: sets of characters, repeated or
     not, groups of texts, and looks ahead at one character."""
-    found = [_Alternative()]
-    waiting: Iterator[tuple[Item, str]] = items(pattern)
-    for kind, text in waiting:
-        here = found[-1].elements
-        match kind:
-            case Item.OR:
-                found.append(_Alternative())
-            case Item.OPEN:
-                group = _group(text, waiting)
-                if group is None:
-                    return None
-                here.append(group)
-            case Item.QUANTIFIER:
-                if not here or not (repeated := _repeated(here.pop(), text)):
-                    return None
-                here.append(repeated)
-            case Item.CHARACTER:
-                here.append(_Element(text))
-            case _:
-                return None
+    try:
+        tree = parsed(pattern)
+    except TokenizerError:
+        return None
+    found = []
+    for part in _parts(tree, "either"):
+        elements = [_element(each) for each in _parts(part, "sequence")]
+        held = [each for each in elements if each is not None]
+        if len(held) < len(elements):
+            return None
+        found.append(_Alternative(held))
     return found
 
 
-def _group(opening: str, waiting: Iterator[tuple[Item, str]]) -> _Element | None:
-    """A group that has just been opened, if it has neither groups nor repetitions; a
-    look ahead, if it is at one character."""
-    parts, kinds = [opening], []
-    for kind, text in waiting:
-        parts.append(text)
-        if kind is Item.CLOSE:
-            break
-        kinds.append(kind)
-    is_look = opening in ("(?=", "(?!")
-    if not set(kinds) <= ({Item.CHARACTER} if is_look else {Item.CHARACTER, Item.OR}):
-        return None
-    if opening in ("(?<=", "(?<!") or (is_look and len(kinds) != 1) or parts[-1] != ")":
-        return None
-    return _Element("".join(parts), ways=1 + kinds.count(Item.OR), is_group=True)
+def _parts(node: Node, kind: str) -> list[Node]:
+    return node.parts if node.kind == kind else [node]
 
 
-def _repeated(element: _Element, quantifier: str) -> _Element | None:
-    """An element so often; None for what is lazy or possessive, and for repeated groups."""
-    if element.is_repeated:
-        return None  # What stands after a repetition makes it lazy or possessive.
-    text = element.text + quantifier
-    if quantifier == "?":
-        return _Element(text, 0, ways=element.ways + 1, is_repeated=True)
-    if element.is_group:
+def _element(node: Node) -> _Element | None:
+    """One element; None for looks behind, and for groups of more than texts."""
+    if node.kind == "repeat":
+        return _repeated(node, node.parts[0])
+    choices = _parts(node, "either")
+    letters = [each for choice in choices for each in _parts(choice, "sequence")]
+    is_ahead = node.kind == "look" and node.op in (Op.AHEAD, Op.NOT_AHEAD)
+    if not is_ahead and any(each.kind != "set" for each in letters):
         return None
-    if quantifier in ("*", "+"):
-        return _Element(element.text, int(quantifier == "+"), is_long=True, is_repeated=True)
-    counts = [int(digits) for digits in re.findall(r"\d+", quantifier)]
-    if not counts or quantifier.endswith(",}") or max(counts) > _MOST_WAYS:
+    return _Element(node, ways=len(choices))
+
+
+def _repeated(node: Node, part: Node) -> _Element | None:
+    """A part so often; None for what is lazy, and for repeated groups."""
+    inner = None if part.kind == "repeat" or node.is_lazy else _element(part)
+    if inner is None or (node.least, node.most) == (0, 1):
+        return inner and _Element(node, 0, ways=inner.ways + 1)
+    if part.kind != "set":
         return None
-    ways = 1 + counts[-1] - counts[0]
-    return _Element(text, int(counts[0] > 0), ways=max(ways, 1), is_repeated=True)
+    if node.most is None:
+        return _Element(part, node.least, is_long=True) if node.least < 2 else None
+    ways = 1 + node.most - node.least
+    return _Element(node, min(node.least, 1), ways=ways) if node.most <= _MOST_WAYS else None

@@ -71,13 +71,14 @@ Program = tuple[Instruction, ...]
 
 
 @dataclass(slots=True)
-class _Node:
-    """A parsed subpattern: a set, a look at one (``op``), or ``kind`` applied to ``parts``."""
+class Node:
+    """A parsed subpattern: a ``set``, a ``look`` at one (``op``), or one of ``sequence``,
+    ``either`` and ``repeat`` of ``parts``."""
 
     kind: str
     chars: CharSet | None = None
     op: Op = Op.CHAR
-    parts: "list[_Node]" = field(default_factory=list)
+    parts: "list[Node]" = field(default_factory=list)
     least: int = 0
     most: int | None = None
     is_lazy: bool = False
@@ -85,13 +86,16 @@ class _Node:
 
 def compile_program(pattern: str) -> Program:
     """The program of a pattern. Raises ``TokenizerError`` naming what is not supported."""
-    check_pattern(pattern)
-    parser = _Parser(pattern)
-    tree = parser.alternatives(False)
     code: list[Instruction] = []
-    _emit(tree, code)
+    _emit(parsed(pattern), code)
     code.append(Instruction(Op.MATCH))
     return tuple(code)
+
+
+def parsed(pattern: str) -> Node:
+    """The tree of a pattern. Raises ``TokenizerError`` naming what is not supported."""
+    check_pattern(pattern)
+    return _Parser(pattern).alternatives(False)
 
 
 class _Parser:
@@ -114,20 +118,20 @@ class _Parser:
         self.place += 1
         return self.items[self.place - 1][1]
 
-    def alternatives(self, ignore_case: bool) -> _Node:
+    def alternatives(self, ignore_case: bool) -> Node:
         parts = [self.sequence(ignore_case)]
         while self.peek(Item.OR):
             self.take()
             parts.append(self.sequence(ignore_case))
-        return parts[0] if len(parts) == 1 else _Node("either", parts=parts)
+        return parts[0] if len(parts) == 1 else Node("either", parts=parts)
 
-    def sequence(self, ignore_case: bool) -> _Node:
+    def sequence(self, ignore_case: bool) -> Node:
         parts = []
         while self.place < len(self.items) and not self.peek(Item.OR, Item.CLOSE):
             parts.append(self.counted(self.atom(ignore_case)))
-        return parts[0] if len(parts) == 1 else _Node("sequence", parts=parts)
+        return parts[0] if len(parts) == 1 else Node("sequence", parts=parts)
 
-    def counted(self, node: _Node) -> _Node:
+    def counted(self, node: Node) -> Node:
         if not self.peek(Item.QUANTIFIER):
             return node
         sign = self.take()
@@ -140,22 +144,22 @@ class _Parser:
             least, most = int(sign[0] == "+"), 1 if sign[0] == "?" else None
         if self.peek(Item.QUANTIFIER) or node.kind == "look":
             raise self.error(f"a repetition {sign!r} of what is no text, or of another")
-        found = _Node("repeat", parts=[node], least=least, most=most, is_lazy=sign[1:] == "?")
+        found = Node("repeat", parts=[node], least=least, most=most, is_lazy=sign[1:] == "?")
         return self.possessive(found) if sign[1:] == "+" else found
 
-    def atom(self, ignore_case: bool) -> _Node:
+    def atom(self, ignore_case: bool) -> Node:
         if not self.peek(Item.OPEN):
-            return _Node("set", CharSet(self.take(), ignore_case))
+            return Node("set", CharSet(self.take(), ignore_case))
         opening = self.take()
         inner = self.alternatives(ignore_case or opening == "(?i:")
         self.take()
         if opening in _LOOKS:
             if inner.kind != "set":
                 raise self.error(f"a look {opening!r} at more than one character")
-            return _Node("look", inner.chars, op=_LOOKS[opening])
+            return Node("look", inner.chars, op=_LOOKS[opening])
         return self.possessive(inner) if opening == "(?>" else inner
 
-    def possessive(self, node: _Node) -> _Node:
+    def possessive(self, node: Node) -> Node:
         """What gives nothing back once it has matched: of one set, repeated, as many as there are.
 
         ``a{1,3}+  ->  a{3}|a{1,2}(?!a)``
@@ -165,16 +169,16 @@ class _Parser:
         if node.kind != "repeat" or node.parts[0].kind != "set" or node.is_lazy:
             raise self.error("a possessive repetition of more than one character")
         most, chars = node.most, node.parts[0].chars
-        none_left = _Node("look", chars, op=Op.NOT_AHEAD)
+        none_left = Node("look", chars, op=Op.NOT_AHEAD)
         fewer = replace(node, most=None if most is None else max(node.least, most - 1))
-        ended = _Node("sequence", parts=[fewer, none_left])
+        ended = Node("sequence", parts=[fewer, none_left])
         if most is None:
             return ended
         whole = replace(node, least=most)
-        return whole if node.least == most else _Node("either", parts=[whole, ended])
+        return whole if node.least == most else Node("either", parts=[whole, ended])
 
 
-def _emit(node: _Node, code: list[Instruction]) -> None:
+def _emit(node: Node, code: list[Instruction]) -> None:
     """Append the code of ``node``; it goes on after its last instruction.
 
     ``check_pattern`` bounds the brackets, and with them the recursion, and the copies.
@@ -201,7 +205,7 @@ def _emit(node: _Node, code: list[Instruction]) -> None:
             _emit_repeat(node, code)
 
 
-def _emit_repeat(node: _Node, code: list[Instruction]) -> None:
+def _emit_repeat(node: Node, code: list[Instruction]) -> None:
     for _ in range(node.least):
         _emit(node.parts[0], code)
     forks = []
