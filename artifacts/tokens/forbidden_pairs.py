@@ -16,7 +16,7 @@ may not follow ab (abc is encoded as a bc). ``compiler/bpe/README.md`` has a pro
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -78,9 +78,8 @@ class ForbiddenPairs:
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """The table's sections by name; ``from_arrays`` is the inverse."""
-        fields: tuple[NDArray[Any], ...] = (self.part, self.bound, self.row_class, self.offsets)
-        fields += (self.index, self.begin, self.end, self.order)
-        return {prefix + name: field for name, field in zip(SECTIONS, fields, strict=True)}
+        pairs = zip(SECTIONS, fields(self), strict=True)
+        return {prefix + name: getattr(self, field.name) for name, field in pairs}
 
     def padded(self, size: int) -> "ForbiddenPairs":
         """The same table for a vocabulary of ``size`` ids; the added ids forbid nothing."""

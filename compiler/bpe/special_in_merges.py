@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from constrain.artifacts.errors import visible
 from constrain.artifacts.tokens.distinct import distinct
 
+from ..automata.graphs import Numbered
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 from ..tokenizer_steps.boundary_tables import PretokenizerTables, over_byte_classes
-from ..tokenizer_steps.marked_dfa import DEAD, STAGE, MarkedDfa, intersected, minimal, unmarked
+from ..tokenizer_steps.marked_dfa import STAGE, MarkedDfa, intersected, minimal, unmarked
 from ..tokenizers import Tokenizer
 from .derivations import derive, special_spelled, special_text
 from .forbidden_pairs import PairTables
@@ -92,23 +93,19 @@ def _pieces(pairs: PairTables, marks: int, error: TokenizerError) -> MarkedDfa:
     too many states."""
     steps = _Steps(pairs)
     begin = frozenset([(-1, 0)])
-    numbers: dict[frozenset[_Pair], int] = {frozenset(): DEAD, begin: 1}
+    numbers = Numbered[frozenset[_Pair]](begin, frozenset())
     rows = [np.zeros((marks, 256), dtype=np.int32)]
-    pending = [begin]
 
     def row_of(pairs_here: frozenset[_Pair]) -> NDArray[np.int32]:
         row = np.zeros(256, dtype=np.int32)
         if _may_end(pairs_here):
             row[steps.inert] = numbers[begin]
         for octet, after in steps.after(pairs_here):
-            if after not in numbers:
-                numbers[after] = len(numbers)
-                pending.append(after)
             row[octet] = numbers[after]
         return row
 
     first = row_of(begin)
-    for pairs_here in pending:
+    for pairs_here in numbers.order:
         check_in_force(STAGE)
         if len(numbers) > _MAX_STATES:
             raise error

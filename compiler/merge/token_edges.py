@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.dfa.token_dfa import TokenDfa
 
 from ..automata.dfa import TokenIds
+from ..automata.graphs import Numbered
 from ..automata.token_classes import grouped
 from ..limits import Limits
 from .direct_merge import CanonicalDfa
@@ -93,8 +94,8 @@ class _Subsets:
         self.sources = len(canonical.dfa.edge_offsets) - 1
         self.families: dict[int, _Family] = {}
         start = (canonical.dfa.start,)
-        self.numbers: dict[_States, int] = {start: 0}
-        self.sets: list[_States] = [start]
+        self.numbers = Numbered[_States](start)
+        self.sets = self.numbers.order
         nobody = np.zeros(0, dtype=np.int32)
         self.edges = [(nobody, nobody)] * self.sources
         self.expanded: set[int] = set()
@@ -135,7 +136,7 @@ class _Subsets:
         if number not in self.expanded:
             self.expanded.add(number)
             distinct, place = np.unique(family.targets, return_inverse=True)
-            numbers = [self._number((target,)) for target in distinct.tolist()]
+            numbers = [self.numbers[target,] for target in distinct.tolist()]
             targets = np.array(numbers, dtype=np.int32)[place.reshape(-1)]
             self.edges[number] = (family.tokens, targets)
             self.cells += len(targets)
@@ -151,7 +152,7 @@ class _Subsets:
             targets.append(family.targets[allowed])
         groups = grouped(np.concatenate(tokens), np.concatenate(targets))
         every = np.concatenate([np.zeros(0, dtype=np.int32), *(ids for ids, _ in groups)])
-        numbers = np.array([self._number(reached) for _, reached in groups], dtype=np.int32)
+        numbers = np.array([self.numbers[reached] for _, reached in groups], dtype=np.int32)
         sizes = np.array([len(ids) for ids, _ in groups], dtype=np.int64)
         leads = np.repeat(numbers, sizes)
         order = np.argsort(every)
@@ -159,12 +160,6 @@ class _Subsets:
         self.cells += len(every)
         self.byte_states.append(number)
         self._end(len(self.edges) - 1, np.ones(len(every), dtype=np.bool_))
-
-    def _number(self, states: _States) -> int:
-        number = self.numbers.setdefault(states, len(self.sets))
-        if number == len(self.sets):
-            self.sets.append(states)
-        return number
 
     def _end(self, family: int, allowed: NDArray[np.bool_]) -> None:
         self.family_of.append(family)

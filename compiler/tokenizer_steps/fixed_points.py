@@ -22,6 +22,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..automata.graphs import Numbered
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 from ..tokenizers.definition import WORD, AddedToken, Replace, Strip
@@ -171,20 +172,18 @@ class _Search:
 
     def automaton(self, atoms: int) -> MarkedDfa:
         """The minimal automaton of the texts in which nothing is found."""
-        numbers: dict[_State, int] = {(False, ()): DEAD + 1}
+        start: _State = (False, ())
+        numbers = Numbered[_State | None](start, None)
         rows, final = [[DEAD] * atoms], [False]
-        pending = list(numbers)
-        for in_word, rest in pending:
+        for state in numbers.order:
+            assert state is not None
+            in_word, rest = state
             row = [DEAD]
             for atom in range(1, atoms):
                 check_in_force(STAGE)
-                after = self.decided((in_word, (*rest, atom)), at_end=False)
-                if after is not None and after not in numbers:
-                    numbers[after] = len(numbers) + 1
-                    pending.append(after)
-                row.append(DEAD if after is None else numbers[after])
+                row.append(numbers[self.decided((in_word, (*rest, atom)), at_end=False)])
             rows.append(row)
-            final.append(self.decided((in_word, rest), at_end=True) is not None)
+            final.append(self.decided(state, at_end=True) is not None)
         table = np.array(rows, dtype=np.int32)
         return minimal(ignoring_marks(table, np.array(final), DEAD + 1))
 

@@ -4,13 +4,12 @@ OpenAI calls them ``encoder.json`` and ``vocab.bpe``, Hugging Face calls them ``
 ``merges.txt``.
 """
 
-import json
 from dataclasses import replace
 from hashlib import sha256
 
 from ..diagnostics import TokenizerError
 from ..files.bounded import bounded_json
-from .huggingface import read_tokenizer_json
+from .huggingface import tokenizer_of
 from .tokenizer import Tokenizer
 
 # Vocabulary and merges, side by side in a folder.
@@ -39,7 +38,6 @@ def read_merge_files(name: str, vocab: bytes, merges: bytes, eos: str | None) ->
         "pre_tokenizer": {"type": "ByteLevel", "use_regex": True},
         "model": {"type": "BPE", "vocab": entries, "merges": [line for line in lines if line]},
     }
-    tokenizer = read_tokenizer_json(name, json.dumps(document).encode("utf-8"), eos)
-    # That end of text belongs to the format.
     digest = sha256(vocab + b"\0" + merges).hexdigest()
-    return replace(tokenizer, sha256=digest, eos_is_guessed=False)
+    # That end of text belongs to the format.
+    return replace(tokenizer_of(name, digest, document, eos), eos_is_guessed=False)
