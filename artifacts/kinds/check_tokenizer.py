@@ -89,21 +89,15 @@ PAIRS = {
 
 def check_pairs(manifest: Manifest, arrays: Arrays) -> NDArray[np.bool_]:
     """The forbidden pairs, of which spines end. Returns the tokens that they are of, bool (V,).
-    Raises ``ArtifactError`` naming the first section that does
-    not fit."""
-    return check_pairs_of(arrays, manifest.vocab_size)
-
-
-def check_pairs_of(arrays: Arrays, size: int) -> NDArray[np.bool_]:
-    """The same for a vocabulary of ``size`` ids."""
-    check_sections(arrays, PAIRS, vocab=size)
+    Raises ``ArtifactError`` naming the first section that does not fit."""
+    check_sections(arrays, PAIRS, vocab=manifest.vocab_size)
     part, bound = arrays["pairs.part"], arrays["pairs.bound"]
     # Bounds nearly always fall along a spine: twice as fast as a selection of those with parts.
     below = (bound.take(part, mode="wrap") < bound) | (part < 0)
     require(bool(below.all()) or _ends(part), "pairs.part")
     order = arrays["pairs.order"]
     # Several times faster than sorting them.
-    held: NDArray[np.bool_] = np.zeros(size, dtype=np.bool_)
+    held: NDArray[np.bool_] = np.zeros(manifest.vocab_size, dtype=np.bool_)
     held[order] = True
     require(np.count_nonzero(held) == len(order), "pairs.order")
     require(bool((arrays["pairs.begin"] < arrays["pairs.end"]).all()), "pairs.end")
