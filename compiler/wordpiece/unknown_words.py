@@ -19,7 +19,7 @@ from constrain.artifacts.wordpiece.dead_ends import SPACE
 from constrain.artifacts.wordpiece.trie import NONE, OTHER_BYTE, ROOT, WordTrie
 
 from ..automata.determinize import determinize
-from ..automata.dfa import DEAD, Dfa
+from ..automata.dfa import DEAD, Dfa, as_nfa
 from ..automata.minimize import minimize
 from ..automata.nfa import Arc, Nfa
 from ..limits import Limits
@@ -63,22 +63,13 @@ def with_unknown_words(
 
 
 def _letters_alone(dfa: Dfa) -> Nfa:
-    """The same states and edges, without those by ``OTHER_BYTE``."""
-    arcs: list[list[Arc]] = []
-    ranges = [
-        [(low, min(high, OTHER_BYTE - 1)) for low, high in column if low < OTHER_BYTE]
-        for column in dfa.byte_ranges()
+    """The same states and edges, without those by ``OTHER_BYTE``, the last byte."""
+    nfa = as_nfa(dfa, keep_origins=False)
+    nfa.arcs = [
+        [arc._replace(high=min(arc.high, OTHER_BYTE - 1)) for arc in arcs if arc.low < OTHER_BYTE]
+        for arcs in nfa.arcs
     ]
-    for row in dfa.table.tolist():
-        arcs.append(
-            [
-                Arc(low, high, target, frozenset())
-                for column, target in enumerate(row)
-                if target != DEAD
-                for low, high in ranges[column]
-            ]
-        )
-    return Nfa(arcs, [[] for _ in arcs], dfa.start)
+    return nfa
 
 
 def characters_of(

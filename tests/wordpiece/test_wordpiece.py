@@ -183,9 +183,11 @@ def test_punctuation_at_the_start_of_a_later_word(tmp_path: Path) -> None:
     assert [(2,), (0,)] == [word.tokens for word in one_pass.words("-a")]
 
 
-def test_end_to_end_is_words_one_by_one() -> None:
+@pytest.mark.parametrize("short", [64, 1])
+def test_end_to_end_is_words_one_by_one(monkeypatch: pytest.MonkeyPatch, short: int) -> None:
     """Words, and Algorithm 3, against splitting first and matching naively, also without an
-    indicator."""
+    indicator; with long tokens by another search."""
+    monkeypatch.setattr("constrain.compiler.wordpiece.prefix_search._SHORT", short)
     draw = random.Random(6)
     for number in range(400):
         mark = ("##", "", "a", "#", "ab")[number % 5]
