@@ -53,8 +53,7 @@ class Following:
         follows_node = follows[parts.trie.octets]
         follows_node[0] = False
         nodes = np.flatnonzero(follows_node).astype(np.int32)
-        paths = parts.trie.leading_to(nodes, np.arange(len(nodes), dtype=np.int32))
-        small = TrieParts(paths)
+        small = TrieParts(parts.trie.leading_to(nodes))
         return Exits(nodes, small, small.nodes)
 
     def behind(self, lexeme: int) -> NDArray[np.bool_]:

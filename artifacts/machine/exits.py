@@ -103,8 +103,7 @@ class Exits:
             is_exit[parts.trie.above[children[children > 0]]] = True
             at_root, is_exit[0] = bool(is_exit[0]), False
             nodes = np.flatnonzero(is_exit).astype(np.int32)
-            paths = parts.trie.leading_to(nodes, np.arange(len(nodes), dtype=np.int32))
-            tries = TokenTries(paths)
+            tries = TokenTries(parts.trie.leading_to(nodes))
             ends: BoundedCache[tuple[int, int, bool], Ends] = self._walk_budget.cache()
             walks = [
                 TokenWalks(each.conjunction, each.lengths, tries, len(nodes), i, ends)

@@ -140,8 +140,12 @@ class Trie:
         nodes = np.arange(len(self.octets)).repeat(np.diff(self.held))[kept]
         return self.leading_to(nodes, self.ids[kept])
 
-    def leading_to(self, nodes: NDArray[np.integer], ids: NDArray[np.int32]) -> "Trie":
-        """What leads to some nodes, ascending, at which the tokens ``ids`` end."""
+    def leading_to(
+        self, nodes: NDArray[np.integer], ids: NDArray[np.int32] | None = None
+    ) -> "Trie":
+        """What leads to some nodes, ascending, at which the tokens ``ids`` end; by default their
+        places."""
+        ids = np.arange(len(nodes), dtype=np.int32) if ids is None else ids
         is_kept = np.zeros(len(self.octets), dtype=np.bool_)
         is_kept[0] = True
         above = nodes
