@@ -159,7 +159,8 @@ class TokenWalks:
         """About the size of all walks and sets of trie nodes."""
         entries = 2 * len(self._walks) + self._parts + len(self._left) + 32 * len(self._begun)
         pairs = sum(states.nbytes for _, states, _ in self._kernels.values())
-        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + pairs
+        edges = self.first_octets.nbytes
+        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + pairs + edges
 
     @property
     def trie(self) -> Trie:

@@ -18,8 +18,14 @@ from .tables import DEAD, NetworkTables
 # So few nodes are faster looked at one by one.
 _FEW = 4
 
+# More nodes are looked up in a table of all.
+_MANY = 1 << 13
+
 # So many bytes are many.
 WIDE = 32
+
+# Classes in a word.
+_WORD = 64
 
 # Networks of more states have no FOLLOW sets: to find them takes a look at all.
 _MOST_STATES = 20_000
@@ -34,6 +40,12 @@ class FirstOctets:
         self._all = (1 << self._classes) - 1
         self._firsts: dict[int, int] = {}
         self._flags: dict[int, NDArray[np.bool_]] = {}
+        self._edges: dict[Trie, NDArray[np.uint64]] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of the tables of tries."""
+        return sum(words.nbytes for words in self._edges.values())
 
     def first(self, state: int) -> int:
         """What may be read first in a state, or in what it calls."""
@@ -60,6 +72,12 @@ class FirstOctets:
         if classes == self._all:
             return nodes
         flags = self.flags(classes)
+        if len(nodes) > _MANY:
+            edges = self._edges_of(trie)
+            goes_on = np.zeros(len(nodes), dtype=np.bool_)
+            for words, word in zip(edges, _words(classes, len(edges)), strict=True):
+                goes_on |= words[nodes] & word > 0
+            return nodes[goes_on]
         if len(nodes) <= _FEW:
             bounds = zip(trie.first[nodes].tolist(), trie.first[nodes + 1].tolist(), strict=True)
             return nodes[[bool(flags[trie.octets[low:high]].any()) for low, high in bounds]]
@@ -69,6 +87,21 @@ class FirstOctets:
         done = np.append(0, flags.cumsum())[np.append(0, counts.cumsum())]
         kept: NDArray[np.int32] = nodes[done[1:] > done[:-1]]
         return kept
+
+    def _edges_of(self, trie: Trie) -> NDArray[np.uint64]:
+        """The classes of the edges out of each node of a trie, as bits: uint64 (K, N), 64 in a
+        word."""
+        found = self._edges.get(trie)
+        if found is None:
+            classes = self._tables.classes[trie.octets]
+            bits = np.uint64(1) << (classes % _WORD).astype(np.uint64)
+            inner = np.flatnonzero(trie.fan_out)
+            words = -(-self._classes // _WORD)
+            found = self._edges[trie] = np.zeros((words, len(classes)), dtype=np.uint64)
+            for number in range(words):
+                own = np.where(classes // _WORD == number, bits, np.uint64(0))
+                found[number, inner] = np.bitwise_or.reduceat(own, trie.first[inner])
+        return found
 
     def flags(self, classes: int) -> NDArray[np.bool_]:
         """Whether each byte is of one of some classes, bool (256,)."""
@@ -122,6 +155,11 @@ class FirstOctets:
         for key in np.unique(keys).tolist():
             found[key // tables.states].append(key % tables.states)
         return found
+
+
+def _words(bits: int, count: int) -> NDArray[np.uint64]:
+    """Bits as so many words."""
+    return np.frombuffer(bits.to_bytes(8 * count, "little"), "<u8")
 
 
 def _bits(flags: NDArray[np.bool_]) -> int:
