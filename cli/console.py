@@ -29,6 +29,17 @@ class UsageError(ConstrainError):
     """Options that do not go together, or input of the wrong kind."""
 
 
+def check_installed(package: str, extra: str, what: str) -> None:
+    """Raise ``UsageError`` where a package is missing that an ``extra`` installs."""
+    from importlib.util import find_spec
+
+    if find_spec(package) is None:
+        raise UsageError(
+            f"{what} needs {package}, which is not installed\n"
+            f"  = help: pip install 'constrain-grammar[{extra}]', or pip install {package}"
+        )
+
+
 class PlacedError(ConstrainError):
     """What is wrong with a file of the command line's own, with the places."""
 

@@ -116,10 +116,8 @@ def write_drawing(
     that say so. ``limits``: of Graphviz, for each page."""
     from constrain.compiler.drawing import DOT_SUFFIXES, MissingDotError, render
 
-    files = [(path, drawing)]
     in_folder = path.is_dir()
-    if in_folder:
-        files = [(path / f"{stage}.svg", drawing)]
+    files = [(path / f"{stage}.svg" if in_folder else path, drawing)]
     of_pages = drawing.is_cramped and path.suffix.lower() not in DOT_SUFFIXES
     if drawing.pages is not None and (in_folder or of_pages):
         first = files[0][0]

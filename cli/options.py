@@ -295,12 +295,14 @@ OF_A_GRAMMAR = tuple(
     if (name not in TOKENIZER and not name.startswith("max_")) or name in ("max_depth", *SCHEMA)
 )
 LIMITS = tuple(field.name for field in fields(OfLimits))
+# Which tokens may come next, besides the grammar's text; and what the masks of that are.
+OF_TOKENS = ("tokenization", "meaning", "max_depth", "unk", "eos")
+OF_MASKS = (*OF_TOKENS, "vocab_size")
 
 
 def project() -> "Project | None":
     """The project file that holds for the command at work, None where there is none. Raises
     ``ProjectError``."""
-
     return choice.project(keys)
 
 

@@ -7,7 +7,7 @@ defaults.
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_origin
 
@@ -107,22 +107,20 @@ class Subjects:
         if key in self._made:
             return self._made[key]
         found = self._text(name, file)
+        if isinstance(found, str) and file.schema is not None and self._grammar is None:
+            given = replace(given, dialect=given.dialect or "json-schema")
+        tokens = partial(_shared, given.tokenizer, given.no_cache)
+        draw = partial(self._drawn, name, given)
         if not isinstance(found, str):
             if start not in (None, found.manifest.start):
                 raise SubjectError(
                     f"{visible(name)} is an artifact that starts with "
                     f"'{visible(found.manifest.start)}': the case starts with '{visible(start)}'"
                 )
-            shared = None
-            if given.tokenizer is not None:
-                shared = self._tokenizer(given.tokenizer, given.no_cache)
-            source = Source(name, artifact=found, tokens=shared, draw=self._draw(name, given))
+            own = None if given.tokenizer is None else tokens
+            source = Source(name, artifact=found, tokens=own, draw=draw)
         else:
-            if file.schema is not None and self._grammar is None:
-                given = replace(given, dialect=given.dialect or "json-schema")
             wanted = given.compile_options(name, self._limits)
-            tokens = self._tokenizer(given.tokenizer, given.no_cache)
-            draw = self._draw(name, given)
             source = Source(name, wanted, found, tokens=tokens, draw=draw, note=note)
         self._made[key] = Subject(source)
         return self._made[key]
@@ -144,21 +142,16 @@ class Subjects:
                 raise
             raise _wrong(file, named, f"{visible(name)}: {error.strerror or error}") from None
 
-    def _tokenizer(self, name: str | None, no_cache: bool) -> Any:
-        return lambda: _shared(name, no_cache)
+    def _drawn(self, name: str, given: Given, number: int, seed: int) -> list[bytes]:
+        """Members of a grammar, by a seed."""
+        from .sampling import source_of
 
-    def _draw(self, name: str, given: Given) -> Any:
-        def draw(number: int, seed: int) -> list[bytes]:
-            from .sampling import source_of
-
-            if name == STDIN:
-                raise UsageError("members are drawn of a grammar in a file, not of standard input")
-            source = source_of(name, given, self._limits)
-            if why := source.nothing(_DRAWN_BYTES):
-                raise UsageError(f"{visible(name)}: {why}")
-            return list(source.draws(number, _DRAWN_BYTES, seed))
-
-        return draw
+        if name == STDIN:
+            raise UsageError("members are drawn of a grammar in a file, not of standard input")
+        source = source_of(name, given, self._limits)
+        if why := source.nothing(_DRAWN_BYTES):
+            raise UsageError(f"{visible(name)}: {why}")
+        return list(source.draws(number, _DRAWN_BYTES, seed))
 
 
 @cache

@@ -83,8 +83,7 @@ class Watch:
         if self._before is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
-        meter = self._meter
-        if meter is not None and meter.blamed:
+        if (meter := self._meter) is not None and meter.blamed:
             from constrain.compiler.diagnostics import LimitError
 
             if isinstance(error, LimitError) and not error.rules:

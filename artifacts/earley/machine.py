@@ -39,9 +39,6 @@ _ITSELF = -1
 # The symbol of token terminal 0; those below are bytes.
 FIRST_TERMINAL = 256
 
-# Whether rows are cached.
-OFF, LAZY = "off", "lazy"
-
 
 @dataclass(slots=True, eq=False)
 class EarleyMemo:
@@ -87,8 +84,7 @@ class EarleyMasks:
 
     The recogniser holds one text: going to a state of that text truncates it, going to another one
     reads its witnesses again. So it serves one matcher. ``terminals``: the ids of each token
-    terminal, ascending; a token may be in several. ``cache``: ``LAZY``, or ``OFF`` to compute each
-    row again.
+    terminal, ascending; a token may be in several.
     """
 
     def __init__(
@@ -99,14 +95,12 @@ class EarleyMasks:
         eos: Sequence[int],
         vocab_size: int,
         terminals: Sequence[NDArray[np.int32]] = (),
-        cache: str = LAZY,
         memo: EarleyMemo | None = None,
     ) -> None:
         self._earley = earley
         self._vocabulary, self._trie = vocabulary, trie
         self._eos, self._vocab_size = tuple(eos), vocab_size
         self._terminals = [tokenset.from_ids(ids, vocab_size) for ids in terminals]
-        self._cached = cache != OFF
         self._memo = memo or EarleyMemo.of(CacheBudget())
         self._column_names: list[int] = []
         self._start = self._name()
@@ -184,8 +178,7 @@ class EarleyMasks:
         if row is None:
             self._go_to(state)
             row = self._walked()
-            if self._cached:
-                self._keep(state, row)
+            self._keep(state, row)
         return row
 
     def prewarm(self, rows: int) -> int:

@@ -30,8 +30,7 @@ _PAGES = (".html", ".htm")
 MOST = 8_000_000
 
 # Options of a compilation that masks depend on, and that `mask` takes, too.
-_OF_MASKS = {*options.SOURCE, "tokenizer", "tokenization", "meaning", "max_depth", "unk", "eos"}
-_OF_MASKS |= {"vocab_size"}
+_OF_MASKS = {*options.SOURCE, "tokenizer", *options.OF_MASKS}
 
 
 @options.compile_options(*options.ALL)

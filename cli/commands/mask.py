@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -49,17 +48,7 @@ _ON_A_TERMINAL = 50
 Format = Literal["table", "ids", "bits", "json"]
 
 
-@options.compile_options(
-    *options.TOKENIZER,
-    *options.SOURCE,
-    "tokenization",
-    "meaning",
-    "max_depth",
-    "unk",
-    "eos",
-    "vocab_size",
-    *options.LIMITS,
-)
+@options.compile_options(*options.TOKENIZER, *options.SOURCE, *options.OF_MASKS, *options.LIMITS)
 def mask(
     subject: options.Subject,
     given: options.Given,
@@ -159,7 +148,7 @@ def _answer_why(
         said, is_spelling = "", False
         for each in verdicts:
             text = each if isinstance(each, bytes) else each.text
-            written = _written(artifact, tokenizer, ids, pending + text)
+            _, written = refusals.written(ids, pending + text)
             shown = _shown(artifact, written)
             if isinstance(each, bytes):
                 line = f"{quoted(each)}  no token has this text; #ID names one by id"
@@ -179,20 +168,6 @@ def _answer_why(
     if None in (token for _, token in asked):
         return 2
     return 0 if all(not isinstance(v, bytes) and v.is_allowed for v in verdicts) else 1
-
-
-def _written(
-    artifact: "Artifact", tokenizer: "AnyTokenizer | None", ids: list[int], text: bytes
-) -> list[int]:
-    """How the tokenizer writes ``text`` behind tokens, from the first one that it writes otherwise;
-    empty where that is not known, and for tokens of words."""
-    vocabulary, found = artifact.vocabulary, list[int]()
-    before = b"".join(vocabulary.token(i) for i in ids if vocabulary.is_text(i))
-    with suppress(UnicodeDecodeError):
-        whole = (before + text).removeprefix(artifact.text_prefix).decode("utf-8")
-        found = tokenizer.encode(whole) if tokenizer and artifact.spells_bytes else []
-    pairs = enumerate(zip(found, ids, strict=False))
-    return found[next((place for place, (a, b) in pairs if a != b), len(ids)) :]
 
 
 def _shown(artifact: "Artifact", ids: Sequence[int]) -> str:

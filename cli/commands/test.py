@@ -30,16 +30,7 @@ Format = Literal["text", "json", "junit", "tap", "github", "lcov"]
 
 
 @options.compile_options(
-    *options.TOKENIZER,
-    *options.SOURCE,
-    "tokenization",
-    "engine",
-    "meaning",
-    "max_depth",
-    "unk",
-    "eos",
-    "vocab_size",
-    *options.LIMITS,
+    *options.TOKENIZER, *options.SOURCE, "engine", *options.OF_MASKS, *options.LIMITS
 )
 def test(
     given: options.Given,

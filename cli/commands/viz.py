@@ -22,16 +22,7 @@ from ..drawings import (
 from ..inputs import STDIN
 
 
-@options.compile_options(
-    *options.TOKENIZER,
-    *options.SOURCE,
-    "tokenization",
-    "max_depth",
-    "meaning",
-    "unk",
-    "eos",
-    *options.LIMITS,
-)
+@options.compile_options(*options.TOKENIZER, *options.SOURCE, *options.OF_TOKENS, *options.LIMITS)
 def viz(
     subject: options.Subject,
     given: options.Given,

@@ -48,14 +48,10 @@ def values_for(
     settings = project.settings_of(path)
     found = {name: each.value for name, each in settings.items() if name in takes - over}
     if path is not None and any(name in _OF_DIALECTS for name in found):
-        dialect = said.get("dialect") or found.get("dialect") or _usual(path)
+        from constrain.compiler.dialects import dialect_of
+
+        dialect = said.get("dialect") or found.get("dialect") or dialect_of(path)
         for name, dialects in _OF_DIALECTS.items():
             if name in found and dialect not in dialects:
                 del found[name]
     return found
-
-
-def _usual(path: str) -> str | None:
-    from constrain.compiler.dialects import dialect_of
-
-    return dialect_of(path)

@@ -12,7 +12,7 @@ those of the file's folder.
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -97,16 +97,8 @@ class Project:
         """The files that it lists, each once, in the order of the entries and then by name.
 
         Raises ``UsageError`` for an entry without a file."""
-        found: dict[str, None] = {}
-        for entry in self.entries:
-            files = list(self.files(entry.pattern, grammars=True))
-            if not files:
-                raise UsageError(
-                    f"{visible(self.shown)}:{entry.line}: there is no file {entry.pattern!r}, "
-                    f"which '{GRAMMARS}' lists"
-                )
-            found |= dict.fromkeys(files)
-        return list(found)
+        patterns = ((entry.pattern, entry.line) for entry in self.entries)
+        return self._all_files(patterns, f", which '{GRAMMARS}' lists", grammars=True)
 
     def cases(self) -> list[list[str]]:
         """What ``test`` is to run, as its arguments: each grammar with its cases, which those
@@ -132,13 +124,18 @@ class Project:
         return any(MIN_COVERAGE in s for s in (self.settings, *(e.settings for e in self.entries)))
 
     def _cases(self, said: Setting) -> list[str]:
+        return self._all_files(((pattern, said.line) for pattern in said.value), " of cases")
+
+    def _all_files(
+        self, patterns: Iterable[tuple[str, int]], what: str, *, grammars: bool = False
+    ) -> list[str]:
+        """The files of all patterns, each once; each comes with its line."""
         found: dict[str, None] = {}
-        for pattern in said.value:
-            files = list(self.files(pattern))
+        for pattern, line in patterns:
+            files = list(self.files(pattern, grammars=grammars))
             if not files:
-                raise UsageError(
-                    f"{visible(said.file)}:{said.line}: there is no file {pattern!r} of cases"
-                )
+                place = f"{visible(self.shown)}:{line}"
+                raise UsageError(f"{place}: there is no file {pattern!r}{what}")
             found |= dict.fromkeys(files)
         return list(found)
 

@@ -15,14 +15,12 @@ Range = tuple[int, int]
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_BARE_VALUE = re.compile(r"[^,\]}\n#]*")
-_STRINGS = (
-    re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}(?!")', re.DOTALL),
-    re.compile(r"'''.*?'{3,5}(?!')", re.DOTALL),
-    re.compile(r'"(?:[^"\\\n]|\\.)*"'),
-    re.compile(r"'[^'\n]*'"),
+# Texts in quotes, of several lines and of one.
+_STRING = "|".join(
+    (r'"""(?:[^\\]|\\.)*?"{3,5}(?!")', r"'''.*?'{3,5}(?!')", r'"(?:[^"\\\n]|\\.)*"', r"'[^'\n]*'")
 )
+_KEY = re.compile(rf"{_STRING}|[A-Za-z0-9_-]+", re.DOTALL)
+_SCALAR = re.compile(rf"{_STRING}|[^,\]}}\n#]*[^,\]}}\n#\s]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +86,8 @@ class _Reader:
         names = []
         while True:
             self._skip(_SPACE)
-            begin = self.at
-            if self.text[self.at] in "\"'":
-                names.append(str(tomllib.loads(f"k = {self._string()}")["k"]))
-            else:
-                names.append(self._skip(_BARE_KEY))
+            begin, name = self.at, self._skip(_KEY)
+            names.append(str(tomllib.loads(f"k = {name}")["k"]) if name[0] in "\"'" else name)
             key = begin, self.at
             self._skip(_SPACE)
             if self.text[self.at] != ".":
@@ -111,24 +106,10 @@ class _Reader:
 
     def _value(self, path: Path) -> None:
         first = self.text[self.at]
-        if first in "\"'":
-            self._string()
-        elif first in "[{":
+        if first in "[{":
             self._inner(path, "]" if first == "[" else "}")
         else:
-            self.at += len(self._bare())
-
-    def _bare(self) -> str:
-        match = _BARE_VALUE.match(self.text, self.at)
-        assert match is not None
-        return match[0].rstrip()
-
-    def _string(self) -> str:
-        for pattern in _STRINGS:
-            if match := pattern.match(self.text, self.at):
-                self.at = match.end()
-                return match[0]
-        raise AssertionError("tomllib has read this text")
+            self._skip(_SCALAR)
 
     def _inner(self, path: Path, end: str) -> None:
         """An array or a table in braces."""

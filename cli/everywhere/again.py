@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Generic, TypeVar
 
@@ -20,7 +19,7 @@ import typer
 from constrain.artifacts.errors import ConstrainError
 
 from ..configuration.current import choice
-from ..console import UsageError, is_terminal, status, write_raw, write_text
+from ..console import check_installed, is_terminal, status, write_raw, write_text
 from . import panels
 
 T = TypeVar("T")
@@ -60,11 +59,7 @@ class Again(Generic[T]):
 
     def run(self) -> int:
         """Work until somebody interrupts. Raises ``UsageError`` where watchfiles is missing."""
-        if find_spec("watchfiles") is None:
-            raise UsageError(
-                "--watch needs watchfiles, which is not installed\n"
-                "  = help: pip install 'constrain-grammar[watch]', or pip install watchfiles"
-            )
+        check_installed("watchfiles", "watch", "--watch")
         try:
             names = self._refreshed(self._names())
             while True:

@@ -1,7 +1,7 @@
 """What an editor lists, colours and offers: symbols, semantic tokens and names to write."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import Span
     from constrain.compiler.dialects.builder import Token
+    from constrain.compiler.dialects.names import Definition
 
 # The types of semantic tokens and their one modifier, as the protocol names them.
 TYPES = ("comment", "string", "regexp", "keyword", "number", "operator", "function", "type")
@@ -27,15 +28,6 @@ _COMMENT = re.compile(r"\(\*|/\*|//|#|;|--")
 
 
 @dataclass(frozen=True)
-class Symbol:
-    """A rule, a definition of a schema, or a case."""
-
-    name: str
-    span: "Span"
-    whole: "Span"
-
-
-@dataclass(frozen=True)
 class Coloured:
     """A part of a line, its type and whether it is a definition."""
 
@@ -45,9 +37,10 @@ class Coloured:
     defines: bool = False
 
 
-def symbols_of(document: Document, workspace: Workspace, stop: Stop) -> list[Symbol]:
+def symbols_of(document: Document, workspace: Workspace, stop: Stop) -> "Sequence[Definition]":
     """The rules of a grammar, the definitions of a schema, or the cases of a file."""
     if document.dialect == CASES:
+        from constrain.compiler.dialects.names import Definition
         from constrain.compiler.testing.cases import CaseFileError
         from constrain.compiler.testing.format import parse
 
@@ -55,9 +48,8 @@ def symbols_of(document: Document, workspace: Workspace, stop: Stop) -> list[Sym
             cases = parse(document.text, document.path).cases
         except CaseFileError:
             return []
-        return [Symbol(case.name, case.place, case.place) for case in cases]
-    names = workspace.names(document, stop)
-    return [Symbol(each.name, each.span, each.whole) for each in names.definitions]
+        return [Definition(case.name, case.place, case.place) for case in cases]
+    return workspace.names(document, stop).definitions
 
 
 def completions(document: Document, workspace: Workspace, stop: Stop) -> list[str]:

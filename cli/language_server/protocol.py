@@ -63,19 +63,21 @@ class Server:
 
             raise JsonRpcException(str(error), code=-32803) from None
 
-    async def ask_at(self, work: Callable[[Document, int, Workspace, Stop], T], params: Any) -> T:
-        """The same, where the work is on the place in it that the request names."""
-        place = params.position
-        return await self.ask(
-            lambda document, *rest: work(
-                document, document.offset(place.line, place.character), *rest
-            ),
-            params,
-        )
-
     def on(self, method: str, options: Any = None) -> Callable[[F], F]:
         """Answer a message by a function."""
         register: Callable[[F], F] = self.editor.feature(method, options)
+        return register
+
+    def answers(self, method: str, options: Any = None) -> Callable[[F], F]:
+        """Answer a request by a piece of work, which has the request before what ``ask`` gives."""
+
+        def register(work: F) -> F:
+            async def answer(params: Any) -> Any:
+                return await self.ask(partial(work, params), params)
+
+            self.on(method, options)(answer)
+            return work
+
         return register
 
     def opened(self, uri: str, language: str | None = None) -> None:
@@ -215,125 +217,108 @@ def _documents(server: Server) -> None:
 
 def _names(server: Server) -> None:
     """Definitions, references, renaming, hovering, completion."""
-    types, on = server.types, server.on
+    types, answers = server.types, server.answers
 
-    @on(types.TEXT_DOCUMENT_DEFINITION)
-    async def definition(params: Any) -> Any:
-        found = await server.ask_at(navigation.definition, params)
+    def offset(document: Document, params: Any) -> int:
+        return document.offset(params.position.line, params.position.character)
+
+    @answers(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: Any, document: Document, *rest: Any) -> Any:
+        found = navigation.definition(document, offset(document, params), *rest)
         return [server.location(each) for each in found]
 
-    @on(types.TEXT_DOCUMENT_REFERENCES)
-    async def references(params: Any) -> Any:
-        defines = params.context.include_declaration
-        work = partial(navigation.references, defines=defines)
-        return [server.location(each) for each in await server.ask_at(work, params)]
+    @answers(types.TEXT_DOCUMENT_REFERENCES)
+    def references(params: Any, document: Document, *rest: Any) -> Any:
+        defines, place = params.context.include_declaration, offset(document, params)
+        found = navigation.references(document, place, *rest, defines=defines)
+        return [server.location(each) for each in found]
 
-    @on(types.TEXT_DOCUMENT_RENAME)
-    async def rename(params: Any) -> Any:
+    @answers(types.TEXT_DOCUMENT_RENAME)
+    def rename(params: Any, document: Document, *rest: Any) -> Any:
         changes: dict[str, list[Any]] = {}
-        work = partial(navigation.renamed, new=params.new_name)
-        for each in await server.ask_at(work, params):
-            edit = types.TextEdit(
-                server.location(each).range, navigation.written(each, params.new_name)
-            )
+        new, place = params.new_name, offset(document, params)
+        for each in navigation.renamed(document, place, *rest, new=new):
+            edit = types.TextEdit(server.location(each).range, navigation.written(each, new))
             changes.setdefault(each.document.uri, []).append(edit)
         return types.WorkspaceEdit(changes)
 
-    @on(types.TEXT_DOCUMENT_HOVER)
-    async def hovering(params: Any) -> Any:
-        text = await server.ask_at(hover.hover_text, params)
+    @answers(types.TEXT_DOCUMENT_HOVER)
+    def hovering(params: Any, document: Document, *rest: Any) -> Any:
+        text = hover.hover_text(document, offset(document, params), *rest)
         return None if text is None else types.Hover(types.MarkupContent("markdown", text))
 
-    @on(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())
-    async def completion(params: Any) -> Any:
+    @answers(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())
+    def completion(_params: Any, *about: Any) -> Any:
         kind = types.CompletionItemKind.Function
-        names = await server.ask(outline.completions, params)
-        return [types.CompletionItem(name, kind=kind) for name in names]
+        return [types.CompletionItem(name, kind=kind) for name in outline.completions(*about)]
 
 
 def _texts(server: Server) -> None:
     """Outline, semantic tokens, formatting, code actions, code lenses."""
-    types, on = server.types, server.on
+    types, answers = server.types, server.answers
 
-    @on(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    async def symbols(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> list[Any]:
-            kind = (
-                types.SymbolKind.Function if document.dialect != CASES else types.SymbolKind.Event
+    @answers(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def symbols(_params: Any, document: Document, *rest: Any) -> Any:
+        kind = types.SymbolKind.Function if document.dialect != CASES else types.SymbolKind.Event
+        return [
+            types.DocumentSymbol(
+                each.name or "?",
+                kind,
+                server.range(document, *each.whole.cover(each.span)),
+                server.range(document, *each.span),
             )
-            return [
-                types.DocumentSymbol(
-                    each.name or "?",
-                    kind,
-                    server.range(document, *each.whole.cover(each.span)),
-                    server.range(document, *each.span),
-                )
-                for each in outline.symbols_of(document, *rest)
-            ]
-
-        return await server.ask(run, params)
+            for each in outline.symbols_of(document, *rest)
+        ]
 
     legend = types.SemanticTokensLegend(list(outline.TYPES), list(outline.MODIFIERS))
 
-    @on(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
-    async def semantic_tokens(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> list[int]:
-            data, line, character = list[int](), 0, 0
-            for each in outline.coloured(document, *rest):
-                start, end = document.place(each.start), document.place(each.end)
-                before = character if start.line == line else 0
-                data += [start.line - line, start.character - before]
-                data += [end.character - start.character]
-                data += [outline.TYPES.index(each.type), int(each.defines)]
-                line, character = start.line, start.character
-            return data
+    @answers(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
+    def semantic_tokens(_params: Any, document: Document, *rest: Any) -> Any:
+        data, line, character = list[int](), 0, 0
+        for each in outline.coloured(document, *rest):
+            start, end = document.place(each.start), document.place(each.end)
+            before = character if start.line == line else 0
+            data += [start.line - line, start.character - before]
+            data += [end.character - start.character]
+            data += [outline.TYPES.index(each.type), int(each.defines)]
+            line, character = start.line, start.character
+        return types.SemanticTokens(data)
 
-        return types.SemanticTokens(await server.ask(run, params))
+    @answers(types.TEXT_DOCUMENT_FORMATTING)
+    def formatting(_params: Any, document: Document, *rest: Any) -> Any:
+        return [server.edit(document, each) for each in formatted(document, *rest)]
 
-    @on(types.TEXT_DOCUMENT_FORMATTING)
-    async def formatting(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> list[Any]:
-            return [server.edit(document, each) for each in formatted(document, *rest)]
+    @answers(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(["quickfix"]))
+    def code_action(params: Any, document: Document, _: Workspace, stop: Stop) -> Any:
+        places = params.range.start, params.range.end
+        start, end = (document.offset(each.line, each.character) for each in places)
+        fixes = [
+            (each.found.fix, [server.edit(document, edit) for edit in each.found.fix.edits])
+            for each in server.found(document, stop)
+            if each.found.fix and each.found.span
+            if each.found.span.start <= end and start <= each.found.span.end
+        ]
+        return [
+            types.CodeAction(
+                fix.title,
+                "quickfix",
+                is_preferred=fix.safe,
+                edit=types.WorkspaceEdit({document.uri: edits}),
+            )
+            for fix, edits in fixes
+        ]
 
-        return await server.ask(run, params)
-
-    @on(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(["quickfix"]))
-    async def code_action(params: Any) -> Any:
-        def run(document: Document, _: Workspace, stop: Stop) -> list[Any]:
-            places = params.range.start, params.range.end
-            start, end = (document.offset(each.line, each.character) for each in places)
-            fixes = [
-                (each.found.fix, [server.edit(document, edit) for edit in each.found.fix.edits])
-                for each in server.found(document, stop)
-                if each.found.fix and each.found.span
-                if each.found.span.start <= end and start <= each.found.span.end
-            ]
-            return [
-                types.CodeAction(
-                    fix.title,
-                    "quickfix",
-                    is_preferred=fix.safe,
-                    edit=types.WorkspaceEdit({document.uri: edits}),
-                )
-                for fix, edits in fixes
-            ]
-
-        return await server.ask(run, params)
-
-    @on(types.TEXT_DOCUMENT_CODE_LENS)
-    async def code_lens(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> list[Any]:
-            if document.dialect != CASES:
-                return []
-            return [
-                types.CodeLens(
-                    server.range(document, each.start, each.start),
-                    types.Command(each.title, TRY, arguments=[each.grammar, each.text]),
-                )
-                for each in cases.lenses_of(document, *rest)
-            ]
-
-        return await server.ask(run, params)
+    @answers(types.TEXT_DOCUMENT_CODE_LENS)
+    def code_lens(_params: Any, document: Document, *rest: Any) -> Any:
+        if document.dialect != CASES:
+            return []
+        return [
+            types.CodeLens(
+                server.range(document, each.start, each.start),
+                types.Command(each.title, TRY, arguments=[each.grammar, each.text]),
+            )
+            for each in cases.lenses_of(document, *rest)
+        ]
 
 
 def _own(server: Server) -> None:

@@ -2,9 +2,8 @@
 
 import logging
 import sys
-from importlib.util import find_spec
 
-from ..console import UsageError
+from ..console import check_installed
 
 
 def server() -> int:
@@ -18,11 +17,7 @@ def server() -> int:
     Example:
       constrain server
     """
-    if find_spec("pygls") is None:
-        raise UsageError(
-            "the language server needs pygls, which is not installed\n"
-            "  = help: pip install 'constrain-grammar[lsp]', or pip install pygls"
-        )
+    check_installed("pygls", "lsp", "the language server")
     from .protocol import language_server
 
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_defect)

@@ -46,8 +46,6 @@ def layout_data(graph: Graph) -> dict[str, Any]:
         )
     edges: list[dict[str, Any]] = []
     for edge in graph.edges:
-        if edge.target not in numbers and edge.target >= 0:
-            continue
         target = numbers.get(edge.target)
         if target is None:
             # What is left out, as a node of its own.
@@ -106,7 +104,7 @@ def _placed(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[st
         lines.append(f"n{edge['from']} -> n{edge['to']} [id={number} label={label}]")
     lines.append("}")
     try:
-        drawn = json.loads(run_dot(program, ["-Tjson0"], "\n".join(lines), Limits()).written)
+        drawn = json.loads(run_dot(program, ["-Tjson0"], "\n".join(lines), Limits()).out)
     except (OSError, ValueError, LimitError):
         # The page places the states by itself then.
         return None

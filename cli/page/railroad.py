@@ -75,9 +75,9 @@ def diagram(rule: "Rule") -> dict[str, Any]:
 
 def railroads(grammar: "Grammar", most: int) -> list[dict[str, Any]]:
     """The diagrams of the rules that the start needs, at most so many, the start's first."""
-    rules: dict[str, list[Rule]] = {}
-    for rule in grammar.rules:
-        rules.setdefault(rule.name, []).append(rule)
+    from constrain.compiler.lazy_dfa.expression import bodies_of
+
+    rules = bodies_of(grammar)
     order, seen = [grammar.start], {grammar.start}
     for name in order:
         for rule in rules.get(name, ()):

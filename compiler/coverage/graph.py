@@ -34,6 +34,10 @@ _FEW_JUMPS = 8
 
 Marks: TypeAlias = tuple[int, ...]
 
+# How many iterations of a repetition are over; how often each part of a permutation was there, two
+# for more.
+Done: TypeAlias = int | tuple[int, ...]
+
 
 class State:
     """What leaves a state, and what enters it.
@@ -155,22 +159,14 @@ class Graph:
             self._read_first[number] = expr
         return number
 
-    def _once(self, key: tuple[object, ...], expand: _Expand) -> int:
-        if key not in self._numbers:
-            self._numbers[key] = self._new(expand)
-        return self._numbers[key]
-
-    def _counted(self, expr: tree.Repetition, count: int, target: int, context: int) -> int:
-        """The state in which so many iterations of a repetition are over."""
-        expand = partial(self._expand_count, expr, count, target, context)
-        return self._once((id(expr), target, count), expand)
-
-    def _permuted(
-        self, expr: tree.Permutation, counts: tuple[int, ...], target: int, context: int
+    def _after(
+        self, expand: Callable[..., None], expr: tree.Expr, done: Done, target: int, context: int
     ) -> int:
-        """The state in which each part of a permutation was there so many times, two for more."""
-        expand = partial(self._expand_permutation, expr, counts, target, context)
-        return self._once((id(expr), target, counts), expand)
+        """The state in which so much of a repetition or of a permutation is over."""
+        key = id(expr), target, done
+        if key not in self._numbers:
+            self._numbers[key] = self._new(partial(expand, expr, done, target, context))
+        return self._numbers[key]
 
     def _jump(self, source: int, target: int, marks: Marks = ()) -> None:
         self._states[source].jumps.append(target)
@@ -212,7 +208,7 @@ class Graph:
         if isinstance(expr, tree.Reference) and not self._is_single(expr, context):
             return self.rule(expr.name)
         if isinstance(expr, tree.Repetition):
-            return self._repetition(expr, context)
+            return self._repeated(expr, context)
         key = id(expr), context
         return self._procedure(key, lambda end: self._within(expr, end, context))
 
@@ -239,9 +235,13 @@ class Graph:
             ("ignored",), lambda end: self._new(partial(self._expand_ignored, end))
         )
 
-    def _repetition(self, expr: tree.Repetition, context: int) -> int:
-        key = "repetition", id(expr), context
-        return self._procedure(key, lambda end: self._counted(expr, 0, end, context))
+    def _repeated(self, expr: tree.Repetition | tree.Permutation, context: int) -> int:
+        """The procedure of a repetition or of a permutation."""
+        if isinstance(expr, tree.Repetition):
+            begin = partial(self._after, self._expand_count, expr, 0)
+        else:
+            begin = partial(self._after, self._expand_permutation, expr, (0,) * len(expr.parts))
+        return self._procedure(("repeated", id(expr), context), lambda end: begin(end, context))
 
     def _context_of(self, rule: str) -> int:
         if self.lexed is not None:
@@ -295,15 +295,8 @@ class Graph:
                     mark = self.items.options.get((id(expr), k))
                     inside = self._within(option, target, context)
                     self._jump(number, inside, () if mark is None else (mark,))
-            case tree.Repetition():
-                self._call(number, self._repetition(expr, context), target)
-            case tree.Permutation():
-                permuted = "permutation", id(expr), context
-                none = (0,) * len(expr.parts)
-                procedure = self._procedure(
-                    permuted, lambda end: self._permuted(expr, none, end, context)
-                )
-                self._call(number, procedure, target)
+            case tree.Repetition() | tree.Permutation():
+                self._call(number, self._repeated(expr, context), target)
             case _ if not self._is_single(expr, context):
                 assert isinstance(expr, tree.Reference)
                 self._call(number, self.rule(expr.name), target)
@@ -348,7 +341,8 @@ class Graph:
             self._jump(number, target, () if mark < 0 else (mark,))
         if high is None or count < high:
             most = max(low, 2) if high is None else high
-            following = self._counted(expr, min(count + 1, most), target, context)
+            done = min(count + 1, most)
+            following = self._after(self._expand_count, expr, done, target, context)
             item, with_text = expr.item, count >= low
             is_leaf = context == PLAIN and self._is_single(item, PLAIN)
             is_leaf &= id(item) not in self.items.keys and self.matcher.tree_of(item) is None
@@ -373,7 +367,7 @@ class Graph:
             ):
                 continue
             grown = (*taken[:i], min(taken[i] + 1, 2), *taken[i + 1 :])
-            following = self._permuted(expr, grown, target, context)
+            following = self._after(self._expand_permutation, expr, grown, target, context)
             source = number
             if separator is not None:
                 source = self._new()

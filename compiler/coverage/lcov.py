@@ -14,13 +14,13 @@ from .items import RULE
 from .report import CoverageReport
 
 
-def as_lcov(reports: Iterable[CoverageReport], test: str = "") -> str:
+def as_lcov(reports: Iterable[CoverageReport]) -> str:
     """One record a grammar. What no member can use is left out."""
-    return "".join(line + "\n" for report in reports for line in _record(report, test))
+    return "".join(line + "\n" for report in reports for line in _record(report))
 
 
-def _record(report: CoverageReport, test: str) -> Iterable[str]:
-    yield f"TN:{test}"
+def _record(report: CoverageReport) -> Iterable[str]:
+    yield "TN:"
     yield f"SF:{visible(report.source.name)}"
     lines = [line for line in report.lines if not line.is_unreachable]
     yield from _functions(report, [line for line in lines if line.item.kind == RULE])

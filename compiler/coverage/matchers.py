@@ -141,10 +141,10 @@ class ExcludingMatcher:
 
 def _width(text: bytes, place: int) -> int:
     """The bytes of the character that begins there; more than any text has where none does."""
-    for width in range(1, 5):
-        try:
-            text[place : place + width].decode("utf-8")
-        except UnicodeDecodeError:
-            continue
-        return width
-    return len(text) + 1
+    lead = text[place]
+    width = 1 + (lead >= 0xC2) + (lead >= 0xE0) + (lead >= 0xF0)
+    try:
+        text[place : place + width].decode("utf-8")
+    except UnicodeDecodeError:
+        return len(text) + 1
+    return width

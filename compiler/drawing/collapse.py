@@ -10,19 +10,15 @@ every path through it has been replaced; README.md says why the language stays.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from ..automata.graphs import reached
-from ..automata.utf8 import normalized
+from ..automata.utf8 import LAST_OF_LENGTH, MAX_CODE_POINT, SURROGATES, normalized
 from .graph import ASCII, Graph, Range, Reads, Step, gathered
 
 # First bytes of a character's UTF-8: the range, how many bytes follow, and their payload's mask.
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))
 _FOLLOWING = (0x80, 0xBF)
-
-# The least code point of so many following bytes, and those that are no characters.
-_LEAST = {1: 0x80, 2: 0x800, 3: 0x10000}
-_SURROGATES = (0xD800, 0xDFFF)
-_LAST = 0x10FFFF
 
 # Code points by the state that they lead to.
 _Decoded = dict[int, tuple[Range, ...]]
@@ -70,7 +66,7 @@ class _Decoder:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._stays = _kept(graph)
-        self._known: dict[tuple[int, int], _Decoded | None] = {}
+        self._following = cache(self._read)
 
     def characters(self, lead: int, state: int) -> _Decoded | None:
         """The characters that begin with ``lead``, which leads to ``state``; None where
@@ -85,14 +81,8 @@ class _Decoder:
                 return found if _are_characters(found, following) else None
         return None
 
-    def _following(self, state: int, count: int) -> _Decoded | None:
-        """The payloads of ``count`` following bytes, and where they lead."""
-        key = state, count
-        if key not in self._known:
-            self._known[key] = self._read(state, count)
-        return self._known[key]
-
     def _read(self, state: int, count: int) -> _Decoded | None:
+        """The payloads of ``count`` following bytes, and where they lead."""
         steps = self._graph.steps.get(state, ())
         if state in self._stays or not steps:
             return None
@@ -128,9 +118,9 @@ def _shifted(ranges: tuple[Range, ...], base: int) -> tuple[Range, ...]:
 def _are_characters(found: _Decoded, following: int) -> bool:
     """Whether each code point is a character whose UTF-8 has this length."""
     return all(
-        low >= _LEAST[following]
-        and high <= _LAST
-        and (high < _SURROGATES[0] or low > _SURROGATES[1])
+        low > LAST_OF_LENGTH[following - 1]
+        and high <= MAX_CODE_POINT
+        and (high < SURROGATES[0] or low > SURROGATES[1])
         for ranges in found.values()
         for low, high in ranges
     )

@@ -32,7 +32,7 @@ class Drawing:
         """As notebooks show it; None, and so its line of text, where Graphviz does not draw it."""
         program = shutil.which("dot")
         done = program and run_dot(program, ["-Tsvg"], self.dot, Limits())
-        return done.written.decode("utf-8") if done and done.code == 0 else None
+        return done.out.decode("utf-8") if done and done.code == 0 else None
 
 
 # Of a size and of how files are named.

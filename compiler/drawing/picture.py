@@ -173,9 +173,16 @@ def breadth_first(
     return list(islice(reached([start], successors), limit))
 
 
-def nearest(start: int, successors: Callable[[int], Iterable[int]], size: Size) -> list[int]:
+def nearest(start: int, successors: Callable[[int], Iterable[int]], size: Size) -> Sequence[int]:
     """The states to draw: the first in breadth-first order, or fewer."""
-    visible = breadth_first(start, successors, size.states)
+    return drawable(breadth_first(start, successors, size.states), successors, size)
+
+
+def drawable(
+    order: Sequence[int], successors: Callable[[int], Iterable[int]], size: Size
+) -> Sequence[int]:
+    """As many of the first states in an order as are drawn at most."""
+    visible = order[: size.states]
     place = {state: i for i, state in enumerate(visible)}
     ends = ((place[s], place[t]) for s in visible for t in successors(s) if t in place)
     return visible[: followable(ends, len(visible), size)]

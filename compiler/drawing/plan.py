@@ -30,7 +30,7 @@ from .picture import (
     Size,
     colored_by_source,
     counted,
-    followable,
+    drawable,
     left_out_sentence,
     on_a_line,
     with_rules,
@@ -76,13 +76,13 @@ class Plan:
                 if self.lexemes is None
                 else way_of_lexemes(self.graph, self.lexemes, prefix)
             )
-        first = self._first(order, size)
-        picture, drawn = self._fitted(order[:first], size, way)
+        visible = drawable(order, self.graph.targets, size)
+        picture, drawn = self._fitted(visible, size, way)
         if way is not None and drawn < len(order):
             order = self._around(way)
-            picture, drawn = self._fitted(order[: self._first(order, size)], size, way)
+            picture, drawn = self._fitted(drawable(order, self.graph.targets, size), size, way)
         total = len(self.graph.order)
-        cramped = size.fits and drawn < min(first, len(order))
+        cramped = size.fits and drawn < min(len(visible), len(order))
         left_out = left_out_sentence(total, drawn, size, is_cramped=cramped, has_pages=True)
         if way is not None and left_out:
             left_out = f"{total - drawn:,} of {counted(total, 'state')} that are not near the way "
@@ -122,7 +122,7 @@ class Plan:
             title = f"rule {on_a_line(name, _NAME)}" if name else ""
             rest = inside
             while rest:
-                most = self._first(rest[: size.states], size)
+                most = len(drawable(rest, self.graph.targets, size))
                 _, count = fitting(partial(self._page, rest, entry), most)
                 states, rest = rest[:count], rest[count:]
                 numbers = self.graph.number
@@ -175,18 +175,6 @@ class Plan:
         columns = [cells[i : i + _LIST_ROWS] for i in range(0, len(cells), _LIST_ROWS)]
         rows = zip_longest(*columns, fillvalue=cell(""))
         return table_to_dot(picture.heading, picture.counts, list(rows))
-
-    def _first(self, order: Sequence[int], size: Size) -> int:
-        """How many states are drawn at most."""
-        count = min(len(order), size.states)
-        place = {state: i for i, state in enumerate(order[:count])}
-        ends = (
-            (place[state], place[target])
-            for state in order[:count]
-            for target in self.graph.targets(state)
-            if target in place
-        )
-        return followable(ends, count, size)
 
     def _fitted(self, states: Sequence[int], size: Size, way: Way | None) -> tuple[Picture, int]:
         def made(count: int) -> Picture:

@@ -59,9 +59,11 @@ def _rendered(program: str, form: str, dot: str, limits: Limits) -> bytes:
     except OSError as error:
         raise DrawingError(f"Graphviz's program {program} cannot be run: {error}") from error
     if done.code != 0:
-        raise DrawingError(f"Graphviz could not draw this: {done.complaint}")
+        lines = done.errors.decode("utf-8", "replace").strip().splitlines()
+        complaint = lines[0] if lines else f"it ended with code {done.code}"
+        raise DrawingError(f"Graphviz could not draw this: {complaint}")
     if form == "pdf":
         # Cairo 1.16 writes the present time, in plain text: another of the same length keeps
         # every offset in the file.
-        return _DATE.sub(b"/CreationDate (D:19700101000000", done.written)
-    return done.written
+        return _DATE.sub(b"/CreationDate (D:19700101000000", done.out)
+    return done.out

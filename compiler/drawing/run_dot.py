@@ -1,26 +1,16 @@
 """Graphviz's program ``dot`` as a child process that may take so much time, memory and output.
 
-run_dot(program, ["-Tsvg"], dot, limits)    ->    what it wrote, its exit code, its complaint
+run_dot(program, ["-Tsvg"], dot, limits)    ->    what it wrote, its exit code
 """
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from ..children import ChildClock, run
+from ..children import ChildClock, Ran, run
 from ..diagnostics import LimitError
 from ..limits import Limits
 
 _STAGE = "laying out a drawing with Graphviz's dot"
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """``code``: with which ``dot`` ended. ``complaint``: the first line that it wrote of it."""
-
-    written: bytes
-    code: int
-    complaint: str
 
 
 def run_dot(program: str, arguments: Sequence[str], dot: str, limits: Limits) -> Ran:
@@ -40,5 +30,4 @@ def run_dot(program: str, arguments: Sequence[str], dot: str, limits: Limits) ->
     if ran.exceeded:
         value = limits.seconds if ran.exceeded == "seconds" else limits.memory
         raise LimitError(_STAGE, ran.exceeded, value, is_measured=True)
-    lines = ran.errors.decode("utf-8", "replace").strip().splitlines()
-    return Ran(ran.out, ran.code, lines[0] if lines else f"it ended with code {ran.code}")
+    return ran

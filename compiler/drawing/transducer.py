@@ -6,8 +6,8 @@ tokens that the grammar's texts can hold are in it.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -61,15 +61,15 @@ def draw_transducer(artifact: Artifact, view: View) -> Drawing:
     elif total > size.states:
         touched, part = touched_by_members(machine), ", as the texts use it"
     total = total if touched is None else len(touched)
-    steps = _Steps(machine.trie, touched)
+    steps_of = cache(partial(_steps, machine.trie, touched))
     labels = TokenLabels(artifact.vocabulary, np.flatnonzero(machine.nodes >= 0))
-    near = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), size)
+    near = nearest(ROOT, lambda node: sorted({t for t, _ in steps_of(node)}), size)
 
     def picture_of(count: int) -> Picture:
         visible = near[:count]
         # Where the word may end; the roots stand for no text.
         ending = {n for n in visible if n > SUFFIX_ROOT and machine.trie.flush(n) is not None}
-        edges = _edges(steps, visible, labels)
+        edges = _edges(steps_of, visible, labels)
         cramped = size.fits and count < len(near)
         picture = Picture(
             heading=f"Tokenizer of {view.title}: its words' transducer{part}",
@@ -89,38 +89,31 @@ def draw_transducer(artifact: Artifact, view: View) -> Drawing:
     return to_dot(fitted(picture_of, len(near), size))
 
 
-_Step = tuple[int, Pops]
+# Bytes, ascending, by target and output.
+_Steps: TypeAlias = dict[tuple[int, Pops], list[int]]
 
 
-@dataclass(slots=True, eq=False)
-class _Steps:
-    """The bytes that a node can read, of those in ``touched``, by target and output."""
-
-    trie: WordTrie
-    touched: Touched | None
-    _kept: dict[int, dict[_Step, list[int]]] = field(default_factory=dict)
-
-    def of(self, node: int) -> dict[_Step, list[int]]:
-        """Bytes ascending."""
-        if node not in self._kept:
-            found: defaultdict[_Step, list[int]] = defaultdict(list)
-            octets = np.unique(self.trie.octets[SUFFIX_ROOT + 1 :]).tolist()
-            if self.touched is not None:
-                octets = sorted(self.touched.get(node, ()))
-            for octet in octets:
-                target, output = self.trie.step(node, octet)
-                if target != NONE:
-                    found[target, output].append(octet)
-            self._kept[node] = dict(found)
-        return self._kept[node]
+def _steps(trie: WordTrie, touched: Touched | None, node: int) -> _Steps:
+    """What a node can read, of the bytes in ``touched``."""
+    found: _Steps = {}
+    octets = np.unique(trie.octets[SUFFIX_ROOT + 1 :]).tolist()
+    if touched is not None:
+        octets = sorted(touched.get(node, ()))
+    for octet in octets:
+        target, output = trie.step(node, octet)
+        if target != NONE:
+            found.setdefault((target, output), []).append(octet)
+    return found
 
 
-def _edges(steps: _Steps, visible: list[int], labels: TokenLabels) -> list[Edge]:
+def _edges(
+    steps_of: Callable[[int], _Steps], visible: Sequence[int], labels: TokenLabels
+) -> list[Edge]:
     inside = set(visible)
     edges = []
     for source in visible:
         missing: list[int] = []
-        for (target, output), octets in steps.of(source).items():
+        for (target, output), octets in steps_of(source).items():
             if target not in inside:
                 missing += octets
                 continue

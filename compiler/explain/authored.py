@@ -66,13 +66,9 @@ def _rewritten(grammar: tree.Grammar, *, loosens: bool) -> tree.Grammar:
             return replace(found, min_times=min(found.min_times, 1), max_times=None)
         return found
 
-    rules = tuple(replace(r, body=fold(r.body, _inside, rewritten)) for r in grammar.rules)
-    ignored = tuple(fold(each, _inside, rewritten) for each in grammar.ignored)
+    rules = tuple(replace(r, body=fold(r.body, tree.children, rewritten)) for r in grammar.rules)
+    ignored = tuple(fold(each, tree.children, rewritten) for each in grammar.ignored)
     return replace(grammar, rules=rules, ignored=ignored)
-
-
-def _inside(expr: tree.Expr) -> Sequence[tree.Expr]:
-    return tree.children(expr)
 
 
 def _loosened(node: regex.Node, parts: Sequence[regex.Node]) -> regex.Node:

@@ -17,7 +17,7 @@ from constrain.artifacts.earley.recogniser import Earley
 
 from ..automata.dump import ranges
 from .machines import EarleyMachine, TextMachine
-from .report import Status, Verdict, common, shortened, verdict_of
+from .report import Status, Verdict, common, shortened, some, verdict_of
 
 # Terminals that are listed at most.
 _MOST_TERMINALS = 12
@@ -67,15 +67,12 @@ def with_items(
             ):
                 items.append(item)
     fresh, begun, inside = _waited_for(earley, items, readable)
-    terminals = list(fresh)
-    if len(terminals) > _MOST_TERMINALS:
-        terminals[_MOST_TERMINALS:] = ["…"]
     verdict = replace(
         found,
         expected=_bytes_of(inside),
         tokens=tuple(name for i, name in enumerate(names) if inside >> _FIRST_TERMINAL + i & 1),
         path=shortened(common([path_of(earley, item) for item in items])),
-        terminals=tuple(terminals),
+        terminals=some(fresh, _MOST_TERMINALS),
         begun=tuple((written, _bytes_of(octets)) for written, octets in begun.items()),
     )
     return verdict, items

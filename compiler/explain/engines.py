@@ -4,7 +4,7 @@ The engine's own machine says where a text stops and which bytes could come; whi
 terminals and rules these belong to is said by Earley's recogniser of the grammar as it is written.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
@@ -61,30 +61,30 @@ class Written:
         except (GrammarError, LimitError):
             return None
 
+    @property
+    def is_schema(self) -> bool:
+        """Whether it is a schema's, whose members are instances."""
+        return self.grammar.source.dialect == JSON_SCHEMA
+
+    def said(self, earley: Earley, text: bytes, machine: TextMachine | None) -> Verdict:
+        """The verdict by a recogniser of it, before any text, and by ``by_items``."""
+        names = [token.text for token in self.grammar.tokens]
+        return by_items(earley, text, machine, names, is_schema=self.is_schema)
+
     def followed(self, base: Explain, machine: Callable[[], TextMachine]) -> Explain:
         """The verdict by the author's rules, where ``machine`` has the last word on what is read;
         ``base``: where no recogniser holds the rules."""
         recogniser = cache(self.recogniser)
-        names = [token.text for token in self.grammar.tokens]
-        is_schema = self.grammar.source.dialect == JSON_SCHEMA
 
         def verdict(text: bytes) -> Verdict:
             begin = recogniser()
-            if begin is None:
-                return base(text)
-            reading = machine()
-            follows = _follows(text, reading)
-            if is_schema:
-                return explain_instance(begin(), text, reading, follows=follows)
-            return explain_parser(begin(), text, names, reading, follows=follows)
+            return base(text) if begin is None else self.said(begin(), text, machine())
 
         return verdict
 
     def around(self, base: Explain, machine: Callable[[], TextMachine]) -> Explain:
         """A verdict with the author's rules and terminals. ``base``: without them."""
         recogniser = cache(self.recogniser)
-        names = [token.text for token in self.grammar.tokens]
-        is_schema = self.grammar.source.dialect == JSON_SCHEMA
 
         def verdict(text: bytes) -> Verdict:
             found = base(text)
@@ -93,15 +93,32 @@ class Written:
             begin = recogniser()
             if begin is None:
                 return found
-            if is_schema:
-                return explain_instance(begin(), text, machine())
-            more = explain_parser(begin(), text, names, machine())
+            more = self.said(begin(), text, machine())
+            if self.is_schema:
+                return more
             if more.offset != found.offset or not (more.terminals or more.begun):
                 return found
             path = more.path or found.path
             return replace(found, path=path, terminals=more.terminals, begun=more.begun)
 
         return verdict
+
+
+def by_items(
+    earley: Earley,
+    text: bytes,
+    machine: TextMachine | None,
+    names: Sequence[str] = (),
+    *,
+    is_schema: bool = False,
+) -> Verdict:
+    """The verdict by the items of Earley's recogniser, and by a ``machine`` that says which texts
+    are meant; where there is one, the recogniser does not follow a long text. ``names``: of token
+    terminals; ``is_schema``: the text is an instance."""
+    follows = machine is None or len(text) <= LONGEST_FOLLOWED
+    if is_schema:
+        return explain_instance(earley, text, machine, follows=follows)
+    return explain_parser(earley, text, names, machine, follows=follows)
 
 
 def by_recogniser(
@@ -117,31 +134,17 @@ def by_recogniser(
 
 
 def _by_parser(parser: Parser, limits: Limits, machine: Callable[[], TextMachine]) -> Explain:
-    names = parser.token_names
-
-    def decides() -> TextMachine | None:
-        found = machine()
-        return None if isinstance(found, EarleyMachine) else found
-
-    if parser.grammar.source.dialect == JSON_SCHEMA:
-        return lambda text: explain_instance(
-            parser.recogniser(), text, reading := decides(), follows=_follows(text, reading)
-        )
     written = Written(parser.grammar, limits)
     exact, recogniser = cache(written.exact), cache(written.recogniser)
 
     def verdict(text: bytes) -> Verdict:
-        reading = decides()
-        begin = exact() if reading is None else recogniser()
-        earley = (begin or parser.recogniser)()
-        return explain_parser(earley, text, names, reading, follows=_follows(text, reading))
+        found, begin = machine(), None
+        reading = None if isinstance(found, EarleyMachine) else found
+        if not written.is_schema:
+            begin = exact() if reading is None else recogniser()
+        return written.said((begin or parser.recogniser)(), text, reading)
 
     return verdict
-
-
-def _follows(text: bytes, machine: TextMachine | None) -> bool:
-    """Whether a text is followed by Earley's recogniser, too, beside a machine."""
-    return machine is None or len(text) <= LONGEST_FOLLOWED
 
 
 def by_calls(machine: Callable[[], TextMachine], start: str) -> Explain:

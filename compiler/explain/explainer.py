@@ -42,18 +42,17 @@ from ..network.tree_counts import repeats
 from ..options import ANY, AUTO, AnyTokenizer, CompileOptions, options_of
 from ..pipeline import build_engine
 from ..schema.notes import needs_holding
-from .earley import explain_parser
 from .engines import (
     LONGEST_FOLLOWED,
     Explain,
     ExplainError,
     Written,
     by_calls,
+    by_items,
     by_items_alone,
     by_recogniser,
     with_lexemes,
 )
-from .json_schema import explain_instance
 from .machines import DfaMachine, NetworkMachine, TextMachine, machine_in, machine_of
 from .maximal_munch import explain_maximal_munch
 from .network import explain_network
@@ -342,12 +341,9 @@ def _by_runtime(
     if network is not None and not has_others:
         return lambda text: explain_network(NetworkMachine(network_over(network)), text)
     if isinstance(runtime, NestingGrammar) and not artifact.is_regular:
-        if artifact.manifest.dialect == JSON_SCHEMA:
-            return lambda text: explain_instance(
-                runtime.recogniser(), text, alone := of_long(text), follows=alone is None
-            )
-        return lambda text: explain_parser(
-            runtime.recogniser(), text, names, alone := of_long(text), follows=alone is None
+        is_schema = artifact.manifest.dialect == JSON_SCHEMA
+        return lambda text: by_items(
+            runtime.recogniser(), text, of_long(text), names, is_schema=is_schema
         )
     if isinstance(runtime, MetStatesRuntime):
         if runtime.marks_equal:

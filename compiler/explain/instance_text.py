@@ -181,12 +181,10 @@ class _Reader:
         if self._levels > _MOST_LEVELS:
             self._stop(f"values nest more than {_MOST_LEVELS} deep, and are not read on", where)
         char = text[start]
-        if char == "{":
-            into.append(Part("object", start, len(text), is_whole=False))
-            self._object(where, into[-1])
-        elif char == "[":
-            into.append(Part("array", start, len(text), is_whole=False))
-            self._array(where, into[-1])
+        if char in "{[":
+            kind, closing = ("object", "}") if char == "{" else ("array", "]")
+            into.append(Part(kind, start, len(text), is_whole=False))
+            self._inside(into[-1], closing, where)
         elif char == '"':
             into.append(Part("string", start, len(text), self._text(where)))
         else:
@@ -244,22 +242,24 @@ class _Reader:
             self._cut(f"the text is cut off inside an {what}", where)
         return self.text[self.place]
 
-    def _array(self, where: str, into: Part) -> None:
+    def _inside(self, part: Part, closing: str, where: str) -> None:
+        """What stands in an object or an array, to its end."""
         self.place += 1
-        if self._next("array", where) != "]":
-            while True:
-                self._value(f"{where}/{len(into.items)}", into.items)
-                if self._behind_part("array", "]", where):
-                    break
-        self.place += 1
-
-    def _object(self, where: str, into: Part) -> None:
-        self.place += 1
-        if self._next("object", where) != "}":
-            while True:
-                self._member(where, into)
-                if self._behind_part("object", "}", where):
-                    break
+        char = self._next(part.kind, where)
+        while char != closing:
+            if part.kind == "object":
+                self._member(where, part)
+            else:
+                self._value(f"{where}/{len(part.items)}", part.items)
+            char, comma = self._next(part.kind, where), self.place
+            if char == closing:
+                break
+            if char != ",":
+                self._stop(f"a comma or {closing} was expected, not {char}", where)
+            self.place += 1
+            if self._next(part.kind, where) == closing:
+                self.place = comma
+                self._stop(f"a comma stands before the closing {closing}", where)
         self.place += 1
 
     def _member(self, where: str, into: Part) -> None:
@@ -286,20 +286,6 @@ class _Reader:
             self._value(below, values)
         finally:
             member.value = values[0] if values else None
-
-    def _behind_part(self, what: str, closing: str, where: str) -> bool:
-        """Whether an object or array closes after a part; else the place of the next part."""
-        char = self._next(what, where)
-        if char == closing:
-            return True
-        if char != ",":
-            self._stop(f"a comma or {closing} was expected, not {char}", where)
-        comma = self.place
-        self.place += 1
-        if self._next(what, where) == closing:
-            self.place = comma
-            self._stop(f"a comma stands before the closing {closing}", where)
-        return False
 
 
 def _no_json(word: str) -> str:

@@ -13,7 +13,7 @@ from constrain.artifacts.earley.recogniser import Earley
 
 from .earley import path_of, with_items
 from .machines import TextMachine
-from .report import Status, Verdict
+from .report import Status, Verdict, some
 
 # Schemas and expectations that are listed at most.
 _MOST = 8
@@ -61,14 +61,10 @@ def explain_instance(
         path=(),
         begun=(),
         expected=() if expected else by_bytes,
-        terminals=_some([*expected]),
+        terminals=some(expected, _MOST),
         instance=pointer_at(text[:offset]),
-        schemas=_some([*(schemas or around)]),
+        schemas=some(schemas or around, _MOST),
     )
-
-
-def _some(found: list[str]) -> tuple[str, ...]:
-    return tuple(found[:_MOST]) + ("…",) * (len(found) > _MOST)
 
 
 def pointer_at(before: bytes) -> str:

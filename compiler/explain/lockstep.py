@@ -9,8 +9,9 @@ either side lies at most one call deep, then those two deep, and so on, as far a
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from ..limits import Limits
 from .machines import TextMachine
@@ -74,7 +75,7 @@ class _Search:
     def __init__(self, left: TextMachine, right: TextMachine, limits: Limits) -> None:
         self._machines, self._limits = (left, right), limits
         self._octets = list(_distinct_octets(left, right))
-        self._depths: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        self._depths = cache(left.depth), cache(right.depth)
         self.found: list[bytes | None] = [None, None]
         self.has_members = False
         start: _Pair = left.start, right.start
@@ -154,17 +155,10 @@ class _Search:
     def _depth(self, pair: _Pair) -> int:
         """The smaller depth of the two sides."""
         return min(
-            _remembered(known, machine.depth, state)
-            for known, machine, state in zip(self._depths, self._machines, pair, strict=True)
+            depth(state)
+            for depth, state in zip(self._depths, pair, strict=True)
             if state is not None
         )
-
-
-def _remembered(known: dict[int, int], depth: Callable[[int], int], state: int) -> int:
-    found = known.get(state)
-    if found is None:
-        found = known[state] = depth(state)
-    return found
 
 
 def _distinct_octets(left: TextMachine, right: TextMachine) -> Iterator[int]:

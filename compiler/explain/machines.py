@@ -8,20 +8,25 @@ States are integers that belong to one machine, which may go back to any of them
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from constrain.artifacts import Artifact
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.earley.recogniser import Earley
+from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
+from constrain.artifacts.kinds.met_states import MetStates
+from constrain.artifacts.kinds.network import NetworkGrammar
+from constrain.artifacts.kinds.parser import NestingGrammar
 from constrain.artifacts.machine.distinct_texts import DistinctTexts
+from constrain.artifacts.machine.terminal_masks import texts_of
 from constrain.artifacts.maximal_munch.configurations import Configurations
 from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL
 from constrain.artifacts.network.configurations import REFUSED, Texts
+from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 
-if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
-
-    from ..frontend import Parser, Recogniser
+from ..frontend import Automaton, Parser, Recogniser, of_operation
+from ..limits import Limits
+from ..maximal_munch.to_dfa import text_machine
 
 _BYTES = 256
 _EACH = [(octet,) for octet in range(_BYTES)]
@@ -252,13 +257,8 @@ def by_column(columns: Sequence[int]) -> list[list[int]]:
     return [*found.values()]
 
 
-def machine_of(recogniser: "Recogniser") -> TextMachine:
+def machine_of(recogniser: Recogniser) -> TextMachine:
     """The machine of a grammar's recogniser. Raises ``LimitError``."""
-    from constrain.artifacts.network.counted_stacks import network_over
-
-    from ..frontend import Automaton, Parser, of_operation
-    from ..limits import Limits
-    from ..maximal_munch.to_dfa import text_machine
 
     if isinstance(recogniser, Automaton):
         if recogniser.operation is not None:
@@ -275,22 +275,15 @@ def machine_of(recogniser: "Recogniser") -> TextMachine:
     return NetworkMachine(DistinctTexts(network) if recogniser.grammar.marks_equal else network)
 
 
-def _calling(parser: "Parser") -> Texts:
-    from constrain.artifacts.machine.terminal_masks import texts_of
+def _calling(parser: Parser) -> Texts:
 
     assert parser.met is not None and parser.lazily is not None
     terminals = [each.conjunctions for each in parser.lazily.terminals]
     return texts_of(parser.met.stored.begun(len(terminals)), terminals)
 
 
-def machine_in(artifact: "Artifact") -> TextMachine:
+def machine_in(artifact: Artifact) -> TextMachine:
     """The machine of an artifact's texts."""
-    from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
-    from constrain.artifacts.kinds.met_states import MetStates
-    from constrain.artifacts.kinds.network import NetworkGrammar
-    from constrain.artifacts.kinds.parser import NestingGrammar
-    from constrain.artifacts.network.counted_stacks import network_over
-
     runtime = artifact.runtime
     if artifact.is_regular:
         return DfaMachine(artifact.byte_dfa)

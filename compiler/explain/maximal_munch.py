@@ -29,7 +29,7 @@ from ..maximal_munch.any_width import OpenBlocks
 from ..maximal_munch.lexemes import as_written
 from .earley import path_of
 from .machines import MaximalMunchMachine
-from .report import Status, Verdict, common, shortened, verdict_of
+from .report import Status, Verdict, common, shortened, some, verdict_of
 
 # Lexemes that are listed at most.
 _MOST_LEXEMES = 12
@@ -87,7 +87,7 @@ def _lexemes(machine: Configurations, head: int, row: list[int]) -> tuple[str, .
             and any(b != DEAD and r == DEAD for b, r in zip(begin, row, strict=True))
         ):
             found.append(text)
-    return tuple(found[:_MOST_LEXEMES]) + ("…",) * (len(found) > _MOST_LEXEMES)
+    return some(found, _MOST_LEXEMES)
 
 
 def _path(machine: Configurations, grammar: MaximalMunchGrammar, text: bytes) -> tuple[str, ...]:

@@ -12,27 +12,26 @@ here but by the artifact's machine (``artifacts/canonical_network/masks.py``).
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from constrain.artifacts import Artifact, Matcher
+from constrain.artifacts.kinds.parser import named_in
+from constrain.artifacts.prefix import Boundary
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens.vocabulary import HOLE, SPECIAL
 
 from ..automata.dump import ranges
+from ..options import AnyTokenizer
 from ..tokenizers.definition import AddedToken
+from ..tokenizers.tokenizer import Tokenizer
 from .machines import DfaMachine, TextMachine, machine_in
 from .report import Verdict
 from .spellings import Spellings
-
-if TYPE_CHECKING:
-    from constrain.artifacts import Artifact, Matcher
-    from constrain.artifacts.prefix import Boundary
-
-    from ..options import AnyTokenizer
-    from ..tokenizers.tokenizer import Tokenizer
 
 # A regular expression of all texts.
 _ALL_TEXTS = r"[\s\S]*"
@@ -119,8 +118,8 @@ class Refusals:
 
     def __init__(
         self,
-        artifact: "Artifact",
-        tokenizer: "AnyTokenizer | None" = None,
+        artifact: Artifact,
+        tokenizer: AnyTokenizer | None = None,
         explain: Callable[[bytes], Verdict] | None = None,
     ) -> None:
         self._artifact, self._tokenizer = artifact, tokenizer
@@ -130,7 +129,7 @@ class Refusals:
         self._behind = lru_cache(1)(self._written_behind)
         self._explain = None if explain is None else lru_cache(1)(explain)
 
-    def why(self, ids: Sequence[int], token: int, cut: "Boundary | None" = None) -> TokenVerdict:
+    def why(self, ids: Sequence[int], token: int, cut: Boundary | None = None) -> TokenVerdict:
         """What becomes of ``token`` after ``ids``; ``cut``: where a prefix was cut after them, if
         bytes of it are left over, with which the token must begin.
 
@@ -152,7 +151,7 @@ class Refusals:
             fits = written.startswith(cut.pending)
         return found if fits else TokenVerdict(token, found.text, Reason.PENDING)
 
-    def why_after(self, matcher: "Matcher", token: int) -> TokenVerdict:
+    def why_after(self, matcher: Matcher, token: int) -> TokenVerdict:
         """The same after what a matcher of the artifact has taken from the start of a text; it
         stays where it is."""
         vocabulary = self._artifact.vocabulary
@@ -198,8 +197,6 @@ class Refusals:
     @cached_property
     def _named(self) -> dict[int, list[int]]:
         """Of each token that the grammar names the numbers of its terminals."""
-        from constrain.artifacts.kinds.parser import named_in
-
         found: dict[int, list[int]] = {}
         named = named_in(self._artifact.manifest, self._artifact.arrays)
         for number, ids in enumerate(named):
@@ -251,7 +248,7 @@ class Refusals:
             default=0,
         )
 
-    def _at(self, found: TokenVerdict, matcher: "Matcher", read: bytes) -> TokenVerdict:
+    def _at(self, found: TokenVerdict, matcher: Matcher, read: bytes) -> TokenVerdict:
         """With what was expected after the matcher's tokens and ``read``."""
         machine, taken = self._machine, matcher.taken
         states = self._after(self._states_after(taken), read, bool(taken))
@@ -274,7 +271,7 @@ class Refusals:
 
     # By the tokenization.
 
-    def _by_tokenization(self, found: TokenVerdict, matcher: "Matcher") -> TokenVerdict:
+    def _by_tokenization(self, found: TokenVerdict, matcher: Matcher) -> TokenVerdict:
         taken, is_canonical = matcher.taken, self._artifact.is_canonical
         is_other = is_canonical and not self._is_written(taken, found.token)
         found = replace(found, reason=Reason.TOKENIZATION if is_other else Reason.DEAD_END)
@@ -298,23 +295,23 @@ class Refusals:
     def _own(self, ids: tuple[int, ...], token: int) -> tuple[int, tuple[int, ...]]:
         """How many of ``ids`` the tokenizer writes otherwise in their text and that of ``token``,
         and what in their place; nothing where that is not allowed, either."""
-        from ..tokenizers.tokenizer import Tokenizer
+        if not all(map(self._artifact.vocabulary.is_text, (*ids, token))):
+            return 0, ()
+        kept, instead = self.written(ids, self._artifact.vocabulary.token(token))
+        own = (*ids[:kept], *instead)
+        is_allowed = self._artifact.matcher().accept(own) == len(own)
+        return (len(ids) - kept, instead) if is_allowed else (0, ())
 
-        wanted = (*ids, token)
-        if not isinstance(self._tokenizer, Tokenizer) or not all(
-            map(self._artifact.vocabulary.is_text, wanted)
-        ):
-            return 0, ()
-        try:
-            text = self._text_of(wanted).removeprefix(self._artifact.text_prefix).decode("utf-8")
-        except UnicodeDecodeError:
-            return 0, ()
-        own = self._tokenizer.encode(text)
-        if self._artifact.matcher().accept(own) < len(own):
-            return 0, ()
+    def written(self, ids: Sequence[int], text: bytes) -> tuple[int, tuple[int, ...]]:
+        """How many of ``ids`` the tokenizer writes if ``text`` follows them, and the tokens after
+        these; none where that is not known, and for tokens of words."""
+        own = list[int]()
+        with suppress(UnicodeDecodeError):
+            whole = (self._text_of(ids) + text).removeprefix(self._artifact.text_prefix).decode()
+            own = self._tokenizer.encode(whole) if isinstance(self._tokenizer, Tokenizer) else []
         pairs = enumerate(zip(own, ids, strict=False))
         kept = next((place for place, (a, b) in pairs if a != b), min(len(own), len(ids)))
-        return len(ids) - kept, tuple(own[kept:])
+        return kept, tuple(own[kept:])
 
     def _is_written(self, ids: tuple[int, ...], token: int) -> bool:
         """Whether the tokenizer writes ``token`` after ``ids`` in some text."""
@@ -323,7 +320,7 @@ class Refusals:
             return self._may_follow(text, token)
         return bool(matcher.validate([token]))
 
-    def _written_behind(self, ids: tuple[int, ...]) -> "tuple[Matcher | None, Sequence[int]]":
+    def _written_behind(self, ids: tuple[int, ...]) -> tuple[Matcher | None, Sequence[int]]:
         """Masks of all texts after ``ids``, and those of them that are in one text."""
         vocabulary = self._artifact.vocabulary
         apart = [place for place, each in enumerate(ids) if not vocabulary.is_text(each)]
@@ -338,7 +335,7 @@ class Refusals:
         return matcher, text
 
     @cached_property
-    def _all_texts(self) -> "Artifact | None":
+    def _all_texts(self) -> Artifact | None:
         """The masks of all texts."""
         if self._tokenizer is None:
             return None
@@ -357,16 +354,12 @@ class Refusals:
         """What the artifact itself says of that: by its merges alone."""
         if "pairs.index" not in self._artifact.arrays or not ids:
             return True
-        from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
-
         pairs = ForbiddenPairs.from_arrays(self._artifact.arrays, "pairs.")
         return not pairs.forbids(ids[-1], token)
 
     def _step(self, ids: Sequence[int], kept: Sequence[int], ends: Sequence[int]) -> Step | None:
         """Which step is the cause that ``ids`` are written, and not tokens after ``kept`` that end
         at ``ends``."""
-        from ..tokenizers.tokenizer import Tokenizer
-
         if self._spellings.is_words:
             return Step.LONGEST_MATCH
         if not isinstance(self._tokenizer, Tokenizer):
@@ -390,7 +383,7 @@ class Refusals:
         return Step.MERGES
 
 
-def _boundaries(tokenizer: "Tokenizer", text: str) -> tuple[list[int], bytes, int]:
+def _boundaries(tokenizer: Tokenizer, text: str) -> tuple[list[int], bytes, int]:
     """The offsets at which pre-tokens begin, what all of them spell, and where the last added token
     ends, 0 if there is none."""
     found, spelled, added = list[int](), bytearray(), 0

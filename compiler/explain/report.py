@@ -6,7 +6,7 @@ It is read off the state in which a machine stops; ``maximal_munch.py``, ``netwo
     date.ebnf, "2024-1x"  ->  rejected at 1:7, expected [0-2], in month
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -181,6 +181,12 @@ def common(paths: Sequence[list[str]]) -> list[str]:
             break
         shared.append(rules[0])
     return shared
+
+
+def some(found: Iterable[str], most: int) -> tuple[str, ...]:
+    """The first few of a list, with an ellipsis where there are more."""
+    listed = tuple(found)
+    return listed[:most] + ("…",) * (len(listed) > most)
 
 
 def shortened(path: list[str]) -> tuple[str, ...]:

@@ -8,15 +8,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
+from constrain.artifacts import Artifact, Matcher
 from constrain.artifacts.container.manifest import WORD_DFA
+from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import TEXT
-
-if TYPE_CHECKING:
-    from constrain.artifacts import Artifact, Matcher
-    from constrain.artifacts.wordpiece.machine import WordMachine
+from constrain.artifacts.wordpiece.machine import WordMachine
 
 # Tokens before the last that may be written otherwise together with it, and masks that are looked
 # at to find how.
@@ -29,7 +27,7 @@ _BEHIND = b"\xff\xff"
 class Spellings:
     """How an artifact's tokens are written."""
 
-    def __init__(self, artifact: "Artifact") -> None:
+    def __init__(self, artifact: Artifact) -> None:
         self._artifact = artifact
         self._vocabulary = artifact.vocabulary
 
@@ -39,10 +37,8 @@ class Spellings:
         return self._artifact.manifest.kind == WORD_DFA
 
     @cached_property
-    def word_machine(self) -> "WordMachine":
+    def word_machine(self) -> WordMachine:
         """What reads words."""
-        from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
-
         runtime = self._artifact.runtime
         assert isinstance(runtime, WordPieceRuntime)
         return runtime.machine()
@@ -63,7 +59,7 @@ class Spellings:
         put = self._artifact.text_prefix
         return b"" if text.startswith(put) or put.startswith(text) else put
 
-    def instead(self, matcher: "Matcher", token: int) -> tuple[int, tuple[int, ...]]:
+    def instead(self, matcher: Matcher, token: int) -> tuple[int, tuple[int, ...]]:
         """How many of the tokens that a matcher has taken are written otherwise if the text of
         ``token`` follows, and what may come in their place and the token's: up to its last byte or
         beyond. Of the shortest such sequences the one with the lowest ids; none if a bounded
@@ -87,7 +83,7 @@ class Spellings:
         return 0, ()
 
     def _spelling(
-        self, matcher: "Matcher", text: bytes, begun: bool, most: int
+        self, matcher: Matcher, text: bytes, begun: bool, most: int
     ) -> tuple[tuple[int, ...], int]:
         """The sequence, and how many masks that took, at most ``most``."""
         level: list[tuple[tuple[int, ...], bytes]] = [((), text)]
@@ -111,7 +107,7 @@ class Spellings:
         return (), tried
 
     def _fitting(
-        self, matcher: "Matcher", rest: bytes, begun: bool
+        self, matcher: Matcher, rest: bytes, begun: bool
     ) -> tuple[list[tuple[int, int]], int | None]:
         """The allowed tokens that ``rest`` begins with, with their lengths, and the lowest of those
         that begin with ``rest``."""

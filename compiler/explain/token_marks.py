@@ -9,9 +9,9 @@ either way, whichever is read further.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import ConstrainError
@@ -31,9 +31,6 @@ from ..tokenizers.encoding.added_tokens import AddedTokens
 from .machines import TextMachine
 from .repairs import Repair
 from .report import Verdict, position
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Of a token that is no text and that no terminal names; the others are of those that some name.
 _UNNAMED = SENTINELS[-1]

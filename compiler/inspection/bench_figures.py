@@ -77,17 +77,11 @@ class EngineFigures:
     @property
     def scalars(self) -> dict[str, float]:
         """All figures that ratios are of, by name."""
-        found: dict[str, float] = {}
-        first = {
-            "tokenizer": self.tokenizer_seconds,
-            "compile": next(iter(self.compile_seconds), None),
-            "compile_again": self.compile_seconds[1] if len(self.compile_seconds) > 1 else None,
-            "load": next(iter(self.load_seconds), None),
-            "load_again": self.load_seconds[1] if len(self.load_seconds) > 1 else None,
-            "first_mask": self.first_mask_seconds,
-            "memory": self.memory or None,
-        }
-        found |= {name: value for name, value in first.items() if value is not None}
+        first = {"tokenizer": self.tokenizer_seconds}
+        for name, seconds in ("compile", self.compile_seconds), ("load", self.load_seconds):
+            first |= dict(zip((name, f"{name}_again"), seconds, strict=False))
+        first |= {"first_mask": self.first_mask_seconds, "memory": self.memory or None}
+        found = {name: value for name, value in first.items() if value is not None}
         for kind in ("masks", "masks_again", "steps", "steps_again"):
             latency: Latency | None = getattr(self, kind)
             if latency is not None:

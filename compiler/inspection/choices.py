@@ -5,17 +5,14 @@ the others nothing is said.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import NETWORK, TOKEN_DFA
 
 from ..choose import ANY_ALLOWED, AS_ASKED, BY_DEFAULT, OF_LEXEMES, OF_WORDS, semantics_of
+from ..merge.direct_merge import CanonicalDfa, Growth
 from ..options import ANY, CANONICAL, CARTESIAN, DFA, DIRECT, CompileOptions
 from ..pipeline import Compilation
-
-if TYPE_CHECKING:
-    from ..merge.direct_merge import Growth
 
 # Larger token DFAs are not counted.
 TOKEN_TRANSITIONS = 200_000
@@ -62,7 +59,7 @@ class Effort:
     tokens along the merges, thinned to a screenful with its largest size in it."""
 
     closure: Closure | None
-    growth: "tuple[Growth, ...]"
+    growth: tuple[Growth, ...]
 
 
 def choices_of(artifact: Artifact) -> Choices:
@@ -115,8 +112,6 @@ def _said(notes: tuple[str, ...], begin: str) -> str | None:
 
 def effort_of(compilation: Compilation) -> Effort:
     """What ``compile --stats`` says besides."""
-    from ..merge.direct_merge import CanonicalDfa
-
     closure = compilation.closure
     reached = None
     if closure is not None:

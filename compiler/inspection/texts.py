@@ -31,7 +31,7 @@ _STAGE = "reading the text"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text to read. ``said``: a verdict on it in words, as ``explain`` writes it."""
+    """A text to read."""
 
     name: str
     octets: bytes

@@ -7,10 +7,10 @@ Only then can the states of a DFA be many sets of places, two to the power of so
 loop begins again, while what began before goes on.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 from operator import or_
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
@@ -18,6 +18,12 @@ from ..thresholds import MANY
 
 # Expressions looked at, each in its surroundings; beyond, the answer is that it may be.
 _MOST_LOOKS = 5_000
+
+# All bytes, and those that go on with characters, with the first that begins one, as bits.
+_ALL = (1 << 256) - 1
+_CONTINUATIONS = ((1 << 0xC0) - (1 << 0x80)) | (1 << 0xC2)
+
+_T = TypeVar("_T")
 
 
 class Run(NamedTuple):
@@ -56,14 +62,7 @@ _Behind: TypeAlias = "tuple[tuple[regex.Node, ...], int, _Behind | None]"
 def may_fall_behind(node: regex.Node) -> bool:
     """Whether after or inside some repetition without an end ``MANY`` places in a row, each
     of more bytes than one, may read what it reads."""
-    octets: dict[int, int] = {}
-
-    def read(current: regex.Node, inside: list[int]) -> int:
-        octets[id(current)] = found = _bytes_of(current, inside)
-        return found
-
-    fold(node, regex.parts_of, read)
-    firsts = first_bytes(node)
+    octets, firsts = _of_parts(node, _bytes_of), first_bytes(node)
     by_bytes: dict[tuple[int, int], dict[int, Run]] = {}
     for looks, (loop, behind) in enumerate(_places(node)):
         if looks == _MOST_LOOKS:
@@ -116,14 +115,7 @@ def _longest(behind: "_Behind | None", runs: dict[int, Run]) -> int:
 def _runs(node: regex.Node, first: int, known: int, octets: dict[int, int]) -> dict[int, Run]:
     """Of all expressions inside ``node``, for a loop that begins with one of the bytes ``first``
     and reads those of ``known``."""
-    found: dict[int, Run] = {}
-
-    def run(current: regex.Node, inside: list[Run]) -> Run:
-        found[id(current)] = result = _run(current, inside, first, known, octets[id(current)])
-        return result
-
-    fold(node, regex.parts_of, run)
-    return found
+    return _of_parts(node, lambda each, inside: _run(each, inside, first, known, octets[id(each)]))
 
 
 def _run(node: regex.Node, inside: list[Run], first: int, known: int, own: int) -> Run:
@@ -155,49 +147,30 @@ def _run(node: regex.Node, inside: list[Run], first: int, known: int, own: int) 
 
 def _bytes_of(node: regex.Node, inside: list[int]) -> int:
     """The bytes of texts, as bits; of what is not looked into all."""
-    found = 0
     match node:
         case regex.Lit(data):
-            for octet in data:
-                found |= 1 << octet
+            return reduce(or_, (1 << octet for octet in data), 0)
         case regex.CharClass(ranges):
-            for low, high in ranges:
-                first, last = (chr(each).encode("utf-8")[0] for each in (low, high))
-                found |= (1 << last + 1) - (1 << first)
-                if high > 0x7F:
-                    found |= ((1 << 0xC0) - (1 << 0x80)) | (1 << 0xC2)
+            is_wide = any(high > 0x7F for _, high in ranges)
+            return _leads(ranges) | _CONTINUATIONS * is_wide
         case regex.Seq() | regex.Alt() | regex.Repeat() | regex.Optional():
-            for each in inside:
-                found |= each
+            return reduce(or_, inside, 0)
         case _:
-            return (1 << 256) - 1
-    return found
+            return _ALL
 
 
 def first_bytes(node: regex.Node) -> dict[int, int]:
     """Of all expressions inside ``node``, by identity: the first bytes of their texts, as bits."""
-    found: dict[int, int] = {}
-    nullable = regex.nullable_inside(node)
-
-    def first(current: regex.Node, inside: list[int]) -> int:
-        found[id(current)] = result = _first_bytes(current, inside, nullable)
-        return result
-
-    fold(node, regex.parts_of, first)
-    return found
+    return _of_parts(node, partial(_first_bytes, regex.nullable_inside(node)))
 
 
-def _first_bytes(node: regex.Node, inside: list[int], nullable: set[int]) -> int:
+def _first_bytes(nullable: set[int], node: regex.Node, inside: list[int]) -> int:
     """The first bytes of texts, as bits; of other nodes all."""
     match node:
         case regex.Lit(data):
             return 1 << data[0]
         case regex.CharClass(ranges):
-            found = 0
-            for low, high in ranges:
-                ends = [chr(each).encode("utf-8")[0] for each in (low, high)]
-                found |= (1 << ends[1] + 1) - (1 << ends[0])
-            return found
+            return _leads(ranges)
         case regex.Seq(parts):
             found = 0
             for part, own in zip(parts, inside, strict=True):
@@ -208,4 +181,25 @@ def _first_bytes(node: regex.Node, inside: list[int], nullable: set[int]) -> int
         case regex.Alt() | regex.Repeat() | regex.Optional():
             return reduce(or_, inside, 0)
         case _:
-            return (1 << 256) - 1
+            return _ALL
+
+
+def _leads(ranges: regex.CodePoints) -> int:
+    """The first bytes of characters, as bits."""
+    found = 0
+    for each in ranges:
+        first, last = (chr(code).encode("utf-8")[0] for code in each)
+        found |= (1 << last + 1) - (1 << first)
+    return found
+
+
+def _of_parts(node: regex.Node, value: Callable[[regex.Node, list[_T]], _T]) -> dict[int, _T]:
+    """A value of each expression inside ``node``, by identity, which is made of its parts'."""
+    found: dict[int, _T] = {}
+
+    def of(current: regex.Node, inside: list[_T]) -> _T:
+        found[id(current)] = result = value(current, inside)
+        return result
+
+    fold(node, regex.parts_of, of)
+    return found

@@ -22,7 +22,7 @@ from constrain.artifacts.tokens.watch import Watch
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.boolean import common, difference
-from ..automata.determinize import determinize
+from ..automata.determinize import byte_intervals, determinize
 from ..automata.dfa import DEAD, Dfa, as_nfa
 from ..automata.graphs import reached
 from ..automata.minimize import minimize
@@ -82,18 +82,7 @@ def operation_of(node: regex.Node, limits: Limits) -> Operation | None:
 def joined(conjunctions: Sequence[Conjunction]) -> tuple[Conjunction, ...]:
     """The same over the coarsest columns that refine those of all."""
     classes, representatives = _refined([each.classes for each in conjunctions])
-    return tuple(
-        replace(
-            each,
-            table=each.table[:, each.classes[representatives]],
-            classes=classes,
-            operands=tuple(
-                _with_columns(operand, each.table.shape[1], each.classes[representatives])
-                for operand in each.operands
-            ),
-        )
-        for each in conjunctions
-    )
+    return tuple(_over(each, classes, representatives) for each in conjunctions)
 
 
 def without_bytes_of(operation: Operation, missing: NDArray[np.bool_], limits: Limits) -> Operation:
@@ -101,17 +90,12 @@ def without_bytes_of(operation: Operation, missing: NDArray[np.bool_], limits: L
     there is none. Raises ``LimitError``."""
     found = []
     for each in operation.conjunctions:
-        table, classes = each.table, each.classes
-        refined, representatives = _refined([classes, missing.astype(np.uint8)])
-        columns = classes[representatives]
-        table = np.where(missing[representatives], DEAD, table[:, columns]).astype(np.int32)
-        width = each.table.shape[1]
+        classes, representatives = _refined([each.classes, missing.astype(np.uint8)])
+        whole = _over(each, classes, representatives)
+        table = np.where(missing[representatives], DEAD, whole.table).astype(np.int32)
         # subtle: what begins a text need not begin one without these bytes.
-        operands = tuple(
-            replace(_with_columns(operand, width, columns), is_followed=False)
-            for operand in each.operands
-        )
-        less = replace(each, table=table, classes=refined, operands=operands)
+        operands = tuple(replace(operand, is_followed=False) for operand in whole.operands)
+        less = replace(whole, table=table, operands=operands)
         if _has_member(less, limits):
             found.append(less)
     return replace(operation, conjunctions=tuple(found))
@@ -131,6 +115,17 @@ def without_empty(operation: Operation, limits: Limits) -> Operation:
     ]
     live = tuple(each for each in found if _has_member(each, limits))
     return replace(operation, conjunctions=live)
+
+
+def _over(
+    conjunction: Conjunction, classes: NDArray[np.uint8], representatives: NDArray[np.intp]
+) -> Conjunction:
+    """A conjunction over classes that refine its own; ``representatives``: a byte of each."""
+    width, columns = conjunction.table.shape[1], conjunction.classes[representatives]
+    operands = tuple(_with_columns(operand, width, columns) for operand in conjunction.operands)
+    return replace(
+        conjunction, table=conjunction.table[:, columns], classes=classes, operands=operands
+    )
 
 
 def _with_columns(operand: Operand, width: int, columns: NDArray[np.integer]) -> Operand:
@@ -262,12 +257,7 @@ def _common_classes(made: Sequence[_Made]) -> tuple[NDArray[np.uint8], NDArray[n
     found: list[NDArray[np.integer]] = []
     for each in made:
         found.append(each.dfa.classes)
-        for nfa, _ in each.operands:
-            cuts = np.zeros(257, dtype=np.int64)
-            for leaving in nfa.arcs:
-                for arc in leaving:
-                    cuts[arc.low] = cuts[arc.high + 1] = 1
-            found.append(np.cumsum(cuts)[:256])
+        found += [np.array(byte_intervals(nfa)) for nfa, _ in each.operands]
     return _refined(found)
 
 

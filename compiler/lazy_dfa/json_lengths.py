@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from constrain.artifacts.dfa.conjunctions import CONTINUES, TOLD_APART, phase_after
 
 from ..automata import regex_ir as regex
-from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa
 from ..automata.graphs import Numbered
-from ..automata.minimize import minimize
+from ..automata.minimize import minimal
 from ..automata.thompson import thompson
 from ..limits import Limits
 
@@ -30,15 +29,13 @@ def json_length(node: regex.Node, limits: Limits) -> tuple[regex.Node, int, int 
     if not are_quotes or not isinstance(repeated, regex.Repeat):
         return None
     item = repeated.node
-    if not isinstance(item, regex.Embedded) or not _begins_one(_dfa(item, limits)):
+    if not isinstance(item, regex.Embedded) or not _begins_one(
+        minimal(thompson(item, limits), limits)
+    ):
         return None
     most = None if repeated.max_times is None else repeated.max_times + 2
     freely = regex.seq(first, regex.Repeat(item, 0, None), last)
     return freely, repeated.min_times + 2, most
-
-
-def _dfa(node: regex.Node, limits: Limits) -> Dfa:
-    return minimize(determinize(thompson(node, limits), limits), limits)
 
 
 def _begins_one(item: Dfa) -> bool:

@@ -26,7 +26,7 @@ from ..diagnostics import LimitError
 from ..grammar import tree
 from ..limits import Limits, blaming
 from .conjunctions import Operation, operation_of, searching
-from .expression import expression_in, is_text
+from .expression import bodies_of, expression_in, is_text
 from .joined_characters import with_joined_characters
 from .signed_parts import repeated_character
 
@@ -46,9 +46,7 @@ class LargeLexemes:
 
     def __post_init__(self) -> None:
         self._threads = 0
-        self._bodies: dict[str, list[tree.Rule]] = {}
-        for rule in self.grammar.rules:
-            self._bodies.setdefault(rule.name, []).append(rule)
+        self._bodies = bodies_of(self.grammar)
         self._found: dict[int, tuple[regex.Node, Operation | None]] = {}
 
     @property

@@ -7,6 +7,7 @@ are, so this one waits itself (``ReasoningMethods``). ``engines`` has the enviro
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from types import new_class
 from typing import Any, TypeAlias
 
 from constrain.artifacts.errors import ConstrainError
@@ -153,6 +154,7 @@ class ReasoningMethods:
             entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
 
     allocate_vocab_mask = GrammarMethods.allocate_vocab_mask
+    jump_forward_str_state = GrammarMethods.jump_forward_str_state
     reset_vocab_mask = staticmethod(GrammarMethods.reset_vocab_mask)
     move_vocab_mask = staticmethod(GrammarMethods.move_vocab_mask)
     apply_vocab_mask = staticmethod(GrammarMethods.apply_vocab_mask)
@@ -167,10 +169,6 @@ class ReasoningMethods:
     def try_jump_forward(self, tokenizer: Host) -> tuple[list[int], str] | None:
         """As the grammar's, after the thoughts."""
         return None if self.is_thinking else self.grammar.try_jump_forward(tokenizer)
-
-    def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
-        """As the grammar's."""
-        return helper[1], -1
 
 
 class BackendMethods:
@@ -233,8 +231,6 @@ class BackendMethods:
 
 def backend_class(base: Host) -> Host:
     """The backend as a subclass of SGLang's; ``base``: its module of base classes."""
-    from types import new_class
-
     parts = {
         "grammar": new_class("ConstrainGrammar", (GrammarMethods, base.BaseGrammarObject)),
         "reasoning": new_class("ConstrainReasoning", (ReasoningMethods, base.BaseGrammarObject)),

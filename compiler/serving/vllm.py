@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import Parameter, signature
+from types import new_class
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -171,8 +172,6 @@ def backend_class(types: Host) -> Host:
 
     Raises ``RuntimeError`` if these ask for methods that it has not, or for other arguments.
     """
-    from types import new_class
-
     bases = types.StructuredOutputGrammar, types.StructuredOutputBackend
     for base, ours in zip(bases, (GrammarMethods, BackendMethods), strict=True):
         for name in sorted(base.__abstractmethods__):
@@ -347,8 +346,6 @@ class ProcessorMethods:
 
 def processor_class(base: Host) -> Host:
     """The processor as a subclass of vLLM's ``LogitsProcessor``, ``base``."""
-    from types import new_class
-
     return new_class("ConstrainProcessor", (ProcessorMethods, base))
 
 

@@ -6,11 +6,12 @@ Each key has how its value is read, what there is instead, and whether that is t
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ..automata.dump import class_text
 from ..explain.report import Status, Verdict, expectation, expected_texts
-from .notation import NotationError, Token, tokens_of, written
-from .subject import Outcome, Subject
+from .notation import NotationError, tokens_of, written
+from .subject import Outcome
 
 # Of the verdict, and of the masks.
 OF_VERDICT = ("at", "expected", "rule", "rules", "path", "instance", "message")
@@ -137,28 +138,22 @@ def _tokens(wanted: str, outcome: Outcome) -> Difference | None:
     return Difference(actual, f"the masks refuse token {taken} of them")
 
 
-def _allowed(wanted: str, outcome: Outcome) -> Difference | None:
-    mask, subject = outcome.subject.mask(outcome), outcome.subject
-    return _claim(wanted, subject, lambda token: bool(subject.ids_of(token) & mask), "not allowed")
-
-
-def _refused(wanted: str, outcome: Outcome) -> Difference | None:
-    mask, subject = outcome.subject.mask(outcome), outcome.subject
-    return _claim(wanted, subject, lambda token: not subject.ids_of(token) & mask, "allowed")
-
-
-def _claim(
-    wanted: str, subject: Subject, holds: Callable[[Token], bool], otherwise: str
-) -> Difference | None:
+def _claim(wanted: str, outcome: Outcome, *, is_allowed: bool) -> Difference | None:
+    """That tokens are all in the mask, or none."""
+    subject, mask = outcome.subject, outcome.subject.mask(outcome)
     unknown = [token.shown for token in tokens_of(wanted) if not subject.ids_of(token)]
     if unknown:
         return Difference("", f"the tokenizer has no token {', '.join(unknown[:_SHOWN])}")
-    wrong = [token.shown for token in tokens_of(wanted) if not holds(token)]
+    wrong = [
+        token.shown
+        for token in tokens_of(wanted)
+        if bool(subject.ids_of(token) & mask) != is_allowed
+    ]
     if not wrong:
         return None
     more = f" and {len(wrong) - _SHOWN:,} more" * (len(wrong) > _SHOWN)
-    verb = "is" if len(wrong) == 1 else "are"
-    return Difference("", f"{', '.join(wrong[:_SHOWN])}{more} {verb} {otherwise} there")
+    verb = ("is" if len(wrong) == 1 else "are") + " not" * is_allowed
+    return Difference("", f"{', '.join(wrong[:_SHOWN])}{more} {verb} allowed there")
 
 
 def _forced(wanted: str, outcome: Outcome) -> Difference | None:
@@ -182,8 +177,8 @@ _CHECKS: dict[str, Callable[[str, Outcome], Difference | None]] = {
     "instance": _instance,
     "message": _message,
     "tokens": _tokens,
-    "allowed": _allowed,
-    "refused": _refused,
+    "allowed": partial(_claim, is_allowed=True),
+    "refused": partial(_claim, is_allowed=False),
     "forced": _forced,
     "count": _count,
 }

@@ -85,7 +85,7 @@ class Observer(Protocol):
     """What looks at the texts of cases that passed."""
 
     def accepted(self, subject: Subject, text: bytes, case: Case) -> None:
-        """A member was read by ``subject.recogniser``."""
+        """A member was read by ``subject``."""
 
 
 # Who is tested by a case, by the start that it says.

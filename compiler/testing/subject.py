@@ -89,11 +89,6 @@ class Subject:
         assert self.source.options is not None
         return explainer_of_grammar(self.source.text, self.source.options, self.source.name)
 
-    @property
-    def recogniser(self) -> object:
-        """What reads texts: a recogniser, the tables of a network that counts, or an artifact."""
-        return self.explainer.recogniser
-
     def verdict(self, text: bytes) -> Verdict:
         """The verdict on a text."""
         return self.explainer.verdict(text)

@@ -19,7 +19,7 @@ from support.grammars import (
 from support.oracles.earley import PlainEarley
 from support.oracles.lazy_terminals import LazyTerminals
 
-from constrain.artifacts.earley.machine import OFF, EarleyMasks
+from constrain.artifacts.earley.machine import EarleyMasks
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.earley.tables import JaggedRows
 from constrain.artifacts.tokens import tokenset
@@ -200,16 +200,23 @@ def test_lazily_built_automata_check_the_limit() -> None:
         earley.feed(bytes(rng.choice(b"ab") for _ in range(10_000)))
 
 
-def masks_of(earley: Earley, tokens: list[bytes], cache: str = "lazy") -> EarleyMasks:
+class ComputedMasks(EarleyMasks):
+    """Each row is computed again."""
+
+    def _keep(self, state: int, row: tokenset.Words) -> None:
+        pass
+
+
+def masks_of(
+    earley: Earley, tokens: list[bytes], kind: type[EarleyMasks] = EarleyMasks
+) -> EarleyMasks:
     """Masks for a vocabulary of these tokens and one that ends the text."""
     lengths = np.cumsum([0, *map(len, tokens), 0], dtype=np.int64)
     kinds = np.array([0] * len(tokens) + [1], dtype=np.uint8)
     data = np.frombuffer(b"".join(tokens), dtype=np.uint8)
     vocabulary = Vocabulary(data, lengths, kinds)
     size = len(tokens) + 1
-    return EarleyMasks(
-        earley, Trie.from_vocabulary(vocabulary), vocabulary, [len(tokens)], size, cache=cache
-    )
+    return kind(earley, Trie.from_vocabulary(vocabulary), vocabulary, [len(tokens)], size)
 
 
 def test_masks_are_viable_prefixes(full: bool) -> None:
@@ -222,7 +229,8 @@ def test_masks_are_viable_prefixes(full: bool) -> None:
         ]
         tokens = list(dict.fromkeys(tokens))
         plain = PlainEarley(lnf)
-        cached, computed = (masks_of(recogniser(lnf), tokens, c) for c in ("lazy", OFF))
+        kinds = EarleyMasks, ComputedMasks
+        cached, computed = (masks_of(recogniser(lnf), tokens, kind) for kind in kinds)
         states, prefix = [cached.start, computed.start], b""
         for _ in range(6):
             expected = [
