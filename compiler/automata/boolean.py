@@ -167,7 +167,7 @@ def substrings(text: Sequence[str], limits: Limits | None = None) -> regex.Node:
     return regex.Embedded(nfa)
 
 
-def embedded(dfa: Dfa) -> regex.Node:
+def embedded(dfa: Dfa) -> regex.Embedded:
     """The automaton as a part of an expression, without its origins."""
     return regex.Embedded(as_nfa(dfa, keep_origins=False))
 

@@ -15,7 +15,7 @@ Where a look-ahead is open at the end of a match, an automaton may read on past 
     0(?![1-9])   ->   0, and no match before a byte of [1-9]
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -64,8 +64,6 @@ SEEN = Around(True, False, EPSILON)
 # All other bytes.
 TEXT_BYTE = byte_class([(0, MARKS[0][0] - 1)])
 
-_STAGE = "the look-around"
-
 ASCII_WORD: CodePoints = ((48, 57), (65, 90), (95, 95), (97, 122))
 
 _MARK = MARKS[1][0]
@@ -98,6 +96,7 @@ class GuardedThompson(Thompson):
     def __init__(self, limits: Limits, *, is_ascii: bool = False) -> None:
         super().__init__(limits)
         self._is_ascii = is_ascii
+        self.stage = "the assertions"
         self.guards: dict[int, list[tuple[tuple[tuple[int, bool], ...], int]]] = {}
         self.looks: list[tuple[bool, Fragment]] = []
         self._numbers: dict[tuple[bool, int], int] = {}
@@ -106,6 +105,8 @@ class GuardedThompson(Thompson):
         start, end = self.new_state(), self.new_state()
         if isinstance(node, And | Not):
             raise TypeError("an operation around a look: resolve it first")
+        if isinstance(node, Around):
+            self.stage = "the look-around"
         for way in self._ways(node) if isinstance(node, Look) else ([node],):
             conditions = tuple((self._number(each), each.is_negative) for each in way)
             self.guards.setdefault(start, []).append((conditions, end))
@@ -136,15 +137,18 @@ class GuardedThompson(Thompson):
 
 
 def without_look_around(
-    builder: GuardedThompson, whole: Fragment, limits: Limits
+    builder: GuardedThompson,
+    whole: Fragment,
+    limits: Limits,
+    around: tuple[str, str] = ("", ""),
 ) -> tuple[Nfa, bool]:
-    """The texts of ``whole``, all of which its looks see, and whether one of them looks beyond the
-    end of a text; ε-edges keep their order. Looks do not see the bytes ``MARKS``, which no text of
-    UTF-8 has.
+    """The texts of ``whole``, all of which its looks see, as what is ``around`` them, and whether
+    one of them looks beyond the end of a text; ε-edges keep their order. Looks do not see the bytes
+    ``MARKS``, which no text of UTF-8 has.
 
     Raises ``LimitError``.
     """
-    return _Resolver(builder, whole, limits).run()
+    return _Resolver(builder, whole, limits).run(*(text.encode("utf-8") for text in around))
 
 
 class _Resolver:
@@ -152,46 +156,44 @@ class _Resolver:
 
     def __init__(self, builder: GuardedThompson, whole: Fragment, limits: Limits) -> None:
         self._nfa, self._guards, self._looks = builder.nfa, builder.guards, builder.looks
-        self._whole, self._limits = whole, limits
-        borders = {0, 256}
-        for arcs in self._nfa.arcs:
-            for arc in arcs:
-                borders |= {arc.low, arc.high + 1}
-        # The first bytes of intervals that no arc divides, ascending.
-        self._borders = sorted(borders)
-        self._unseen = {self._borders.index(m[0]) for m in MARKS if m[0] in borders}
+        self._whole, self._limits, self._stage = whole, limits, builder.stage
+        borders = {0, 256}.union(*(_borders(arc) for arcs in self._nfa.arcs for arc in arcs))
+        self._most = len(borders)
+        self._unseen = {mark[0] for mark in MARKS if mark[0] in borders}
         self._ends = {fragment.end for _, fragment in self._looks}
-        self._targets: dict[int, list[list[int]]] = {}
         self._closures: dict[tuple[frozenset[_Config], _Past], frozenset[_Config]] = {}
         self._stepped: dict[tuple[_Past, int], _Past] = {}
         self._left: dict[tuple[_Owed, _Past, int], _Owed | None] = {}
         self._divided: dict[_Past | _Owed, list[int]] = {}
+        self._both: dict[tuple[_Past, _Owed], list[int]] = {}
         self._result = Nfa(rules=self._nfa.rules, arcs=[[]], epsilon=[[]])
         self._numbers: dict[tuple[int, _Past, _Owed], int] = {}
         self._pending: list[tuple[int, _Past, _Owed]] = []
 
-    def run(self) -> tuple[Nfa, bool]:
+    def run(self, before: bytes, behind: bytes) -> tuple[Nfa, bool]:
         """See ``without_look_around``."""
         begun: _Past = ()
         for is_ahead, look in self._looks:
             start = () if is_ahead else ((look.start, _NOTHING),)
             begun = (*begun, self._closure(start, begun))
+        for octet in before:
+            begun = self._after(begun, octet)
         result = self._result
         result.epsilon[0] = [self._number(self._whole.start, begun, _NOTHING)]
         while self._pending:
             state, past, owed = key = self._pending.pop()
             here = self._numbers[key]
-            self._limits.check_states(len(result.arcs), _STAGE, (), result.parts.get(here, ""))
-            self._limits.check_resources(_STAGE)
+            self._limits.check_states(len(result.arcs), self._stage, (), result.parts.get(here, ""))
+            self._limits.check_resources(self._stage)
             result.epsilon[here] += [
                 self._number(target, past, owed | more)
                 for target, more in self._epsilon(state, past)
             ]
             for arc in self._nfa.arcs[state]:
                 result.arcs[here] += self._arcs(arc, past, owed)
-        ends = [(o, n) for (state, _, o), n in self._numbers.items() if state == self._whole.end]
-        result.finals = frozenset(number for owed, number in ends if self._holds_at_end(owed))
-        return result, any(owed for owed, _ in ends)
+        ends = [(at, n) for at, n in self._numbers.items() if at[0] == self._whole.end]
+        result.finals = frozenset(n for at, n in ends if self._holds_before(behind, *at[1:]))
+        return result, any(owed for (*_, owed), _ in ends)
 
     def _number(self, state: int, past: _Past, owed: _Owed) -> int:
         key = state, past, owed
@@ -206,22 +208,26 @@ class _Resolver:
 
     def _arcs(self, arc: Arc, past: _Past, owed: _Owed) -> Iterator[Arc]:
         """An arc over the bytes that what is owed allows; neighbours that lead alike are one."""
-        low, _, target, origins = arc
+        low, high, target, origins = arc
         first = last = -1
-        for interval in self._intervals(arc):
-            after = self._after(past, interval)
-            left = self._rest(owed, after, interval)
+        cuts = self._cuts(past, owed)
+        for octet in (low, *cuts[bisect_right(cuts, low) : bisect_right(cuts, high)]):
+            after = self._after(past, octet)
+            left = self._rest(owed, after, octet)
             number = -1 if left is None else self._number(target, after, left)
             if number != last:
                 if last >= 0:
-                    yield Arc(first, self._borders[interval] - 1, last, origins)
-                first, last = max(low, self._borders[interval]), number
+                    yield Arc(first, octet - 1, last, origins)
+                first, last = octet, number
         if last >= 0:
-            yield Arc(first, arc.high, last, origins)
+            yield Arc(first, high, last, origins)
 
-    def _intervals(self, arc: Arc) -> range:
-        low = bisect_left(self._borders, arc.low)
-        return range(low, bisect_left(self._borders, arc.high + 1))
+    def _cuts(self, past: _Past, owed: _Owed) -> list[int]:
+        """The bytes at which something else begins for one of both."""
+        if (past, owed) not in self._both:
+            unseen = (octet + i for octet in self._unseen for i in range(2))
+            self._both[past, owed] = sorted({*self._begins(past), *self._begins(owed), *unseen})
+        return self._both[past, owed]
 
     def _epsilon(self, state: int, past: _Past) -> Iterator[tuple[int, _Owed]]:
         """Where the ε-edges of a state lead, and what is owed there."""
@@ -266,62 +272,54 @@ class _Resolver:
                     pending.append(config)
         return frozenset(c for c in seen if self._nfa.arcs[c[0]] or c[0] in self._ends)
 
-    def _read(self, configs: frozenset[_Config], past: _Past, interval: int) -> frozenset[_Config]:
+    def _read(self, configs: frozenset[_Config], past: _Past, octet: int) -> frozenset[_Config]:
         """Where an automaton is after a byte; ``past``: what is before then."""
         found: list[_Config] = []
         for state, owed in configs:
-            targets = self._reading(state)[interval]
-            if targets and (left := self._rest(owed, past, interval)) is not None:
+            targets = [arc.target for arc in self._nfa.arcs[state] if arc.low <= octet <= arc.high]
+            if targets and (left := self._rest(owed, past, octet)) is not None:
                 found += ((target, left) for target in targets)
         return self._closure(found, past)
 
-    def _reading(self, state: int) -> list[list[int]]:
-        """Where the arcs of a state lead, by intervals."""
-        if state not in self._targets:
-            row: list[list[int]] = [[] for _ in self._borders]
-            for arc in self._nfa.arcs[state]:
-                for interval in self._intervals(arc):
-                    row[interval].append(arc.target)
-            self._targets[state] = row
-        return self._targets[state]
-
-    def _alike(self, read: _Past | _Owed, interval: int) -> int:
-        """The first of neighbouring intervals which all states of some configurations, and of what
-        these owe, read as they do this one."""
+    def _begins(self, read: _Past | _Owed) -> list[int]:
+        """The first bytes of intervals whose bytes all states of some configurations, and of what
+        these owe, read alike."""
         if read not in self._divided:
             begins = {0}
             pending = [read] if isinstance(read, tuple) else [tuple(c for *_, c in read)]
             for past in pending:
                 for state, owed in (config for configs in past for config in configs):
-                    row = self._reading(state)
-                    begins |= {i for i in range(1, len(row)) if row[i] != row[i - 1]}
+                    begins.update(*map(_borders, self._nfa.arcs[state]))
                     if owed:
                         pending.append(tuple(configs for *_, configs in owed))
             self._divided[read] = sorted(begins)
-        begin = self._divided[read]
-        return begin[bisect_right(begin, interval) - 1]
+        return self._divided[read]
 
-    def _after(self, past: _Past, interval: int) -> _Past:
-        if interval in self._unseen:
+    def _alike(self, read: _Past | _Owed, octet: int) -> int:
+        begins = self._begins(read)
+        return begins[bisect_right(begins, octet) - 1]
+
+    def _after(self, past: _Past, octet: int) -> _Past:
+        if octet in self._unseen:
             return past
-        key = past, self._alike(past, interval)
+        key = past, self._alike(past, octet)
         if key not in self._stepped:
             after: _Past = ()
             for configs in past:
-                after = (*after, self._read(configs, after, interval))
-            self._limits.check_states(len(self._stepped) // len(self._borders), _STAGE)
+                after = (*after, self._read(configs, after, octet))
+            self._limits.check_states(len(self._stepped) // self._most, self._stage)
             self._stepped[key] = after
         return self._stepped[key]
 
-    def _rest(self, owed: _Owed, past: _Past, interval: int) -> _Owed | None:
+    def _rest(self, owed: _Owed, past: _Past, octet: int) -> _Owed | None:
         """What is owed after a byte; None if something has failed."""
-        if not owed or interval in self._unseen:
+        if not owed or octet in self._unseen:
             return owed
-        key = owed, past, self._alike(owed, interval)
+        key = owed, past, self._alike(owed, octet)
         if key not in self._left:
             left: _Owed | None = _NOTHING
             for look, must_fail, configs in owed:
-                debt = self._settled((look, must_fail, self._read(configs, past, interval)))
+                debt = self._settled((look, must_fail, self._read(configs, past, octet)))
                 left = None if left is None or debt is None else left | debt
             self._left[key] = left
         return self._left[key]
@@ -335,6 +333,13 @@ class _Resolver:
             return None if must_fail else _NOTHING
         return frozenset([debt])
 
+    def _holds_before(self, behind: bytes, past: _Past, owed: _Owed | None) -> bool:
+        """Whether what is owed holds where only these bytes follow."""
+        for octet in behind:
+            past = self._after(past, octet)
+            owed = owed and self._rest(owed, past, octet)
+        return owed is not None and self._holds_at_end(owed)
+
     def _holds_at_end(self, owed: _Owed) -> bool:
         """Whether what is owed holds where the text ends."""
         return all(
@@ -345,6 +350,11 @@ class _Resolver:
             )
             for look, must_fail, configs in owed
         )
+
+
+def _borders(arc: Arc) -> tuple[int, int]:
+    """Where its bytes begin, and those after them."""
+    return arc.low, arc.high + 1
 
 
 def _look(ranges: CodePoints, is_ahead: bool, is_negative: bool) -> Around:

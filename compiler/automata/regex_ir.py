@@ -353,6 +353,8 @@ def with_parts(node: Node, parts: Sequence[Node]) -> Node:
             return intersection(*parts, text=node.text)
         case Not():
             return negation(parts[0], node.text)
+        case Around():
+            return Around(node.is_ahead, node.is_negative, parts[0], node.place)
         case _:
             return node
 

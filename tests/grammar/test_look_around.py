@@ -7,7 +7,9 @@ import pytest
 from support.regexes import accepts, automaton_of, node_of
 
 from constrain.compiler.automata.assertions import resolved
+from constrain.compiler.automata.minimize import minimal
 from constrain.compiler.automata.regex_ir import looks_around
+from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.limits import Limits
 
 CHARACTERS = ["a", "b", "[ab]", "[^a]", ".", "c", " ", "é", r"\w"]
@@ -102,3 +104,20 @@ def test_marks_are_not_seen() -> None:
     assert node is not None
     assert accepts(r"a(?=b)\y{FF}(?<=a)b", b"a\xffb")
     assert not accepts(r"a(?=c)\y{FF}(?<=a)b", b"a\xffb")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "members", "others"),
+    [
+        (r"(?=xa)(?:x&.)[ab]c", ["xac"], ["xbc", "xa"]),
+        (r"(?=(?:a&.))ab|(?!(?:a&.)).c", ["ab", "bc"], ["ac", "bb"]),
+        (r"x(?:(?:\b-&.)|[ab]\B&.)a(?<!-a)", ["xaa", "xba"], ["x-a", "xa"]),
+    ],
+)
+def test_operations_may_stand_beside_looks_and_inside(
+    pattern: str, members: list[str], others: list[str]
+) -> None:
+    """Also where the operation is a part of more."""
+    found = minimal(thompson(resolved(node_of(pattern, extended=True))))
+
+    assert members == [text for text in [*members, *others] if found.accepts(text.encode())]
