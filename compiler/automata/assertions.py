@@ -120,7 +120,8 @@ def _classes(nodes: Iterable[Node], *, is_ahead: bool) -> dict[str, list[Node]]:
     asked = {id(look.node): look.node for look in looks if look.is_ahead == is_ahead}
     found: dict[tuple[bool, ...], str] = {}
     for char in _CHARACTERS:
-        found.setdefault(tuple(_is_one(char, node) for node in asked.values()), char)
+        held = tuple(_is_one(char, node, is_ahead=is_ahead) for node in asked.values())
+        found.setdefault(held, char)
     return {
         char: [
             Around(is_ahead, not is_one, node)
@@ -137,6 +138,9 @@ def _at_characters(part: Node) -> Iterable[Around]:
     return [part] if isinstance(part, Around) else ()
 
 
-def _is_one(char: str, node: Node) -> bool:
+def _is_one(char: str, node: Node, *, is_ahead: bool) -> bool:
+    """Whether a character is one of a class, or the byte of it that is next to its place."""
     assert isinstance(node, ByteClass | CharClass)
-    return bool(char) and any(low <= ord(char) <= high for low, high in node.ranges)
+    codes = char.encode("utf-8") if isinstance(node, ByteClass) else [*map(ord, char)]
+    code = codes[0 if is_ahead else -1] if char else -1
+    return any(low <= code <= high for low, high in node.ranges)

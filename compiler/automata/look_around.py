@@ -364,7 +364,7 @@ def _look(ranges: CodePoints, is_ahead: bool, is_negative: bool) -> Around:
 @cache
 def _one_of(ranges: CodePoints) -> Node:
     """One of some characters; of bytes where no other character has such bytes."""
-    return char_class(ranges) if 0x7F < ranges[-1][1] != 0xFF else ByteClass(ranges)
+    return char_class(ranges) if ranges[-1][1] > 0xFF else ByteClass(ranges)
 
 
 def _words(ranges: CodePoints, before: bool | None, behind: bool | None) -> list[Around]:
@@ -379,11 +379,18 @@ _CR: CodePoints = ((13, 13),)
 _NOT_LF: CodePoints = ((0, 9), (11, 255))
 _NOT_CR: CodePoints = ((0, 12), (14, 255))
 
+# Bytes that no character begins with, and those that none ends with.
+_NO_FIRST: CodePoints = ((0x80, 0xC1), (0xF5, 0xFF))
+_NO_LAST: CodePoints = ((0xC0, 0xFF),)
+
 
 @cache
 def as_around(kind: LookKind) -> tuple[Sequence[Around], ...]:
     """An assertion as alternatives of looks, all of which must hold, at one character."""
-    word = ASCII_WORD if kind.name.startswith("ASCII") else class_ranges("word")
+    is_plain = kind.name.startswith("ASCII")
+    word = ASCII_WORD if is_plain else class_ranges("word")
+    # Inside a character, or beside what is none, there is neither one of a word nor another one.
+    whole = [] if is_plain else [_look(_NO_FIRST, True, True), _look(_NO_LAST, False, True)]
     match kind.name.removeprefix("ASCII_"):
         case "START_TEXT":
             return ([_look(_ANY, False, True)],)
@@ -402,15 +409,15 @@ def as_around(kind: LookKind) -> tuple[Sequence[Around], ...]:
         case "WORD":
             return _words(word, True, False), _words(word, False, True)
         case "NOT_WORD":
-            return _words(word, True, True), _words(word, False, False)
+            return _words(word, True, True), [*_words(word, False, False), *whole]
         case "WORD_START":
             return (_words(word, False, True),)
         case "WORD_END":
             return (_words(word, True, False),)
         case "WORD_START_HALF":
-            return (_words(word, False, None),)
+            return ([*_words(word, False, None), *whole],)
         case _:
-            return (_words(word, None, False),)
+            return ([*_words(word, None, False), *whole],)
 
 
 def is_ascii(node: Node) -> bool:
