@@ -10,7 +10,6 @@ from functools import partial
 
 from ..grammar import tree
 from ..schema.read import Json
-from .beginnings import Beginnings
 from .expressions import TokenName
 from .writing import Around, Writing
 
@@ -87,10 +86,11 @@ class Dispatching(Writing):
         triggers = value["triggers"]
         found: dict[str, list[int]] = {trigger: [] for trigger in triggers}
         before = len(self.wrong)
-        known = Beginnings(triggers, self.limits, [f"#{pointer}"])
-        trigger_at = {node: trigger for trigger, node in known.ends.items()}
+        lengths = sorted(set(map(len, triggers)))
         for i, (place, begin) in enumerate(begins):
-            fitting = [trigger_at[node] for node in known.path(begin) if node in trigger_at]
+            self.limits.check_resources("free text", [f"#{pointer}"])
+            beginnings = (begin[:length] for length in lengths if length <= len(begin))
+            fitting = [text for text in beginnings if text in found]
             if len(fitting) == 1:
                 found[fitting[0]].append(i)
             elif fitting:

@@ -11,8 +11,10 @@ must not end with a beginning of another pattern whose rest p begins with. Mostl
 beginning, and then the text before p is any free text.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from ..automata import regex_ir as regex
 from ..automata.boolean import complement
@@ -21,7 +23,6 @@ from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..limits import Limits, blaming
-from .beginnings import Beginnings
 
 _STAGE = "free text"
 
@@ -39,16 +40,17 @@ def never_met(
     """Patterns that no text leads to, each with what comes before it. Raises ``LimitError``, which
     names ``rules``."""
     unwanted, wanted = frozenset(excluded), list(patterns)
-    known = Beginnings(unwanted.union(wanted), limits, rules)
-    before = known.shortest_ends(known.ends)
-    refused = known.shortest_ends(unwanted)
+    every = _bounded({*unwanted, *wanted}, limits, rules)
+    lengths = sorted(set(map(len, every)))
     for pattern in wanted:
         limits.check_resources(_STAGE, rules)
-        for end, node in enumerate(known.path(pattern), 1):
+        for end in range(1, len(pattern) + 1):
             # A pattern that another one ends with is the longer one, and counts.
-            length = (before if end < len(pattern) else refused)[node]
-            if length:
-                yield pattern, pattern[end - length : end]
+            among = every if end < len(pattern) else unwanted
+            before = (pattern[end - length : end] for length in lengths if length <= end)
+            found = next((text for text in before if text in among), None)
+            if found is not None:
+                yield pattern, found
                 break
 
 
@@ -58,22 +60,27 @@ def forbidden_ends(
     """What free text before each pattern must not end with: beginnings of patterns and of what is
     excluded, whose rest the pattern begins with. Raises ``LimitError``, which names ``rules``."""
     found: dict[str, set[str]] = {pattern: set() for pattern in patterns}
-    known = Beginnings({*found, *excluded}, limits, rules)
-    begun: list[list[str]] = [[] for _ in known.depths]
-    for pattern in found:
-        for node in known.path(pattern):
-            begun[node].append(pattern)
-        limits.check_resources(_STAGE, rules)
-    size = 0
-    for other in known.ends:
-        for node in known.inner_ends(other):
-            cut = other[: len(other) - known.depths[node]]
-            size += len(begun[node]) * _ENTRY_BYTES + _COPIES * len(cut)
-            limits.check_allocation(size, _STAGE, rules)
+    ordered, size = sorted(found), 0
+    for other in _bounded({*found, *excluded}, limits, rules):
+        for place in range(1, len(other)):
             limits.check_resources(_STAGE, rules)
-            for pattern in begun[node]:
-                found[pattern].add(cut)
+            for pattern in _beginning_with(other[place:], ordered):
+                size += _ENTRY_BYTES + _COPIES * place
+                limits.check_allocation(size, _STAGE, rules)
+                found[pattern].add(other[:place])
     return {pattern: frozenset(each) for pattern, each in found.items()}
+
+
+def _beginning_with(text: str, ordered: Sequence[str]) -> Iterator[str]:
+    """Those of some texts in their order that begin with one."""
+    places = range(bisect_left(ordered, text), len(ordered))
+    return takewhile(lambda each: each.startswith(text), map(ordered.__getitem__, places))
+
+
+def _bounded(texts: set[str], limits: Limits, rules: Sequence[str]) -> set[str]:
+    """Texts, which are none of more characters than an automaton may have states."""
+    limits.check_states(max(map(len, texts), default=0), _STAGE, rules)
+    return texts
 
 
 def texts_without(
