@@ -5,6 +5,7 @@ section V.5): the words of length n from a state are those of length n - 1 from 
 """
 
 import random
+import string
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
@@ -184,11 +185,17 @@ class Members(Counted):
         ]
 
 
-def shortest(dfa: Dfa) -> bytes | None:
-    """The shortest member, of equally long ones the first; None if there is none."""
+def shortest(dfa: Dfa, *, is_read: bool = False) -> bytes | None:
+    """The shortest member, of equally long ones the first; None if there is none. ``is_read``: by
+    people, so that a letter or a digit stands for the bytes that do the same."""
     if dfa.is_empty:
         return None
     first = np.array([inside[0][0] for inside in dfa.byte_ranges()])
+    shown = first.copy()
+    for char in reversed(
+        (string.digits + string.ascii_uppercase + string.ascii_lowercase) * is_read
+    ):
+        shown[dfa.classes[ord(char)]] = ord(char)
     # Breadth first, the bytes of each state ascending: the first path found is the least.
     order = np.argsort(first, kind="stable").tolist()
     came: dict[int, tuple[int, int]] = {dfa.start: (dfa.start, -1)}
@@ -199,8 +206,10 @@ def shortest(dfa: Dfa) -> bytes | None:
         row = dfa.table[state].tolist()
         for column in order:
             if row[column] not in came and row[column] != DEAD:
-                came[row[column]] = (state, int(first[column]))
+                came[row[column]] = (state, int(shown[column]))
                 pending.append(row[column])
+    else:
+        return None
     word = bytearray()
     while state != dfa.start:
         state, octet = came[state]

@@ -11,7 +11,7 @@ Berstel, Perrin and Reutenauer, "Codes and Automata" (2010), section 2.3.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from ..automata.dfa import DEAD, Dfa
 from ..limits import Limits
@@ -23,26 +23,6 @@ _Place = tuple[int, int, int]
 _Steps = Callable[[_Place, int], Iterator[_Place]]
 
 _TOGETHER, _APART, _DONE = range(3)
-
-
-def shortest_member(dfa: Dfa, limits: Limits) -> bytes | None:
-    """A shortest member; None if there is none. Raises ``LimitError``."""
-    if dfa.accepting[dfa.start]:
-        return b""
-    rows = dfa.table.tolist()
-
-    def steps(place: _Place, column: int) -> Iterator[_Place]:
-        target = rows[place[1]][column]
-        if target != DEAD:
-            yield _TOGETHER, target, target
-
-    return _search(
-        [(_TOGETHER, dfa.start, dfa.start)],
-        steps,
-        lambda place: bool(dfa.accepting[place[1]]),
-        _octets([dfa]),
-        limits,
-    )
 
 
 def ambiguous_factorization(item: Dfa, limits: Limits) -> bytes | None:
@@ -73,7 +53,7 @@ def ambiguous_factorization(item: Dfa, limits: Limits) -> bytes | None:
             yield _DONE, DEAD, DEAD
 
     begin: _Place = (_TOGETHER, start, start)
-    return _search([begin], steps, lambda p: p[0] == _DONE, _octets([item]), limits)
+    return _search([begin], steps, lambda p: p[0] == _DONE, _octets(item), limits)
 
 
 def ambiguous_concatenation(first: Dfa, second: Dfa, limits: Limits) -> bytes | None:
@@ -82,7 +62,8 @@ def ambiguous_concatenation(first: Dfa, second: Dfa, limits: Limits) -> bytes | 
     None if there is none. ``limits.states`` bounds the pairs. Raises ``LimitError``.
     """
     head, tail = first.table.tolist(), second.table.tolist()
-    columns = _columns([first, second])
+    octets = _octets(first, second)
+    columns = list(octets)
     ends, lasts = first.accepting.tolist(), second.accepting.tolist()
     # Phases: both runs in ``first``; the left one in ``second``; both in ``second``.
     start: _Place = (0, first.start, first.start)
@@ -104,14 +85,14 @@ def ambiguous_concatenation(first: Dfa, second: Dfa, limits: Limits) -> bytes | 
     def done(place: _Place) -> bool:
         return place[0] == 2 and lasts[place[1]] and lasts[place[2]]
 
-    return _search(seeds, steps, done, _octets([first, second]), limits)
+    return _search(seeds, steps, done, octets, limits)
 
 
 def _search(
     seeds: list[_Place],
     steps: _Steps,
     done: Callable[[_Place], bool],
-    octets: list[int],
+    octets: Mapping[tuple[int, ...], int],
     limits: Limits,
 ) -> bytes | None:
     """The bytes on a shortest path to a place that is ``done``; None if there is none."""
@@ -119,7 +100,7 @@ def _search(
     pending = deque(seeds)
     while pending:
         place = pending.popleft()
-        for column, octet in enumerate(octets):
+        for column, octet in enumerate(octets.values()):
             for following in steps(place, column):
                 if following in before:
                     continue
@@ -139,17 +120,9 @@ def _path_to(place: _Place, before: dict[_Place, tuple[_Place, int] | None]) -> 
     return bytes(reversed(path))
 
 
-def _columns(machines: list[Dfa]) -> list[tuple[int, ...]]:
-    """The byte columns that differ in some machine, as one column of each."""
-    return list(_first_octets(machines))
-
-
-def _octets(machines: list[Dfa]) -> list[int]:
-    """A byte for each of these columns, one that can be read if there is any."""
-    return list(_first_octets(machines).values())
-
-
-def _first_octets(machines: list[Dfa]) -> dict[tuple[int, ...], int]:
+def _octets(*machines: Dfa) -> dict[tuple[int, ...], int]:
+    """The byte columns that differ in some machine, as one column of each, and for each of these a
+    byte, one that can be read if there is any."""
     found: dict[tuple[int, ...], int] = {}
     for octet in range(256):
         key = tuple(int(machine.classes[octet]) for machine in machines)

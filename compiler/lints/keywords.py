@@ -16,13 +16,13 @@ from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex_ir as regex
 from ..automata.dfa import Dfa
+from ..automata.members import shortest
 from ..diagnostics import give_up
 from ..grammar import tree
 from ..grammar.neighbours import EDGE, Neighbours
 from ..limits import Limits, blaming
 from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
-from .ambiguity import shortest_member
 from .finding import Finding, sizes_of
 from .language import is_space
 
@@ -63,7 +63,7 @@ def keywords_as_names(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding
             try:
                 with blaming([rule.name]):
                     taken = _taken(operands.automaton(expr), words)
-                    before = following.shortest_before(expr, operands, limits) if taken else b""
+                    before = following.shortest_before(expr, operands) if taken else b""
             except ConstrainError as error:
                 give_up(error)
                 continue
@@ -118,13 +118,13 @@ class _Following:
         behind = self._behind.get(id(expr), 0)
         return list(islice((word for word, bit in self._words.items() if behind & bit), _WORDS))
 
-    def shortest_before(self, expr: tree.Expr, operands: Operands, limits: Limits) -> bytes:
+    def shortest_before(self, expr: tree.Expr, operands: Operands) -> bytes:
         """A shortest text of what stands right before a part, where that is small."""
         before = self._before.get(id(expr))
         if before is None or not operands.is_small(before, _RULES):
             return b""
         try:
-            return shortest_member(operands.automaton(before), limits) or b""
+            return shortest(operands.automaton(before), is_read=True) or b""
         except ConstrainError as error:
             give_up(error)
             return b""

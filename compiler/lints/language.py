@@ -8,12 +8,12 @@ from ..automata import regex_ir as regex
 from ..automata.dfa import DEAD
 from ..automata.folding import fold
 from ..automata.graphs import descended
+from ..automata.members import shortest
 from ..diagnostics import give_up
 from ..grammar import tree
 from ..limits import Limits, blaming
 from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
-from .ambiguity import shortest_member
 from .finding import Finding, sizes_of
 
 _SPACE = frozenset(b" \t\r\n\f\v")
@@ -139,7 +139,7 @@ def redundant(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding]:
                     give_up(error)
                     break
                 if rest.start == DEAD:
-                    witness = _shown(shortest_member(operands.automaton(option), small))
+                    witness = _shown(shortest(operands.automaton(option), is_read=True))
                     message = f"the other alternatives match all that this one matches{witness}"
                     hint = "remove it, or check what it was meant to add"
                     yield Finding("redundant-alternative", message, option.span, rule.name, hint)

@@ -11,13 +11,13 @@ import pytest
 from support.automata import build_automaton
 
 from constrain.compiler.automata.dfa import Dfa
+from constrain.compiler.automata.members import shortest
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lints import lint, repetition
 from constrain.compiler.lints.ambiguity import (
     ambiguous_concatenation,
     ambiguous_factorization,
-    shortest_member,
 )
 
 LIMITS = Limits()
@@ -71,13 +71,13 @@ def test_repetitions_against_counting(full: bool) -> None:
         if item.accepting[item.start]:
             assert b"" == witness
             continue
-        shortest = next((t for t in TEXTS if factorizations(item, t) > 1), None)
+        least = next((t for t in TEXTS if factorizations(item, t) > 1), None)
         if witness is None or len(witness) >= 8:
-            assert shortest is None, text
+            assert least is None, text
             continue
         assert factorizations(item, witness) > 1, text
-        assert shortest is not None
-        assert len(shortest) == len(witness), text
+        assert least is not None
+        assert len(least) == len(witness), text
         found += 1
     assert found > 8
 
@@ -89,21 +89,22 @@ def test_neighbours_against_counting(full: bool) -> None:
     for _ in range(3000 if full else 75):
         first, second = dfa_of(random_regex(rng, 3)), dfa_of(random_regex(rng, 3))
         witness = ambiguous_concatenation(first, second, LIMITS)
-        shortest = next((t for t in TEXTS if splits(first, second, t) > 1), None)
+        least = next((t for t in TEXTS if splits(first, second, t) > 1), None)
         if witness is None or len(witness) >= 8:
-            assert shortest is None
+            assert least is None
             continue
         assert splits(first, second, witness) > 1
-        assert shortest is not None
-        assert len(shortest) == len(witness)
+        assert least is not None
+        assert len(least) == len(witness)
         found += 1
     assert found > 8
 
 
 def test_shortest_members() -> None:
     """Breadth-first, and nothing of an empty automaton."""
-    assert b"abba" == shortest_member(dfa_of("abba+|bbbbb"), LIMITS)
-    assert b"" == shortest_member(dfa_of("a?"), LIMITS)
+    assert b"abba" == shortest(dfa_of("abba+|bbbbb"), is_read=True)
+    assert b"" == shortest(dfa_of("a?"), is_read=True)
+    assert (b"\x00", b"0") == tuple(shortest(dfa_of(r"[\0-~]"), is_read=r) for r in (False, True))
 
 
 @pytest.mark.parametrize(
