@@ -1,7 +1,6 @@
 """Deterministic automata as tables: byte classes, token terminals, origins, and trimming."""
 
 from array import array
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -95,23 +94,6 @@ class Dfa:
         """Which bytes occur on some edge between live states, shape (256,)."""
         used: NDArray[np.bool_] = (self.table != DEAD).any(axis=0)[self.classes]
         return used
-
-    def members(self, longest: int) -> Iterator[tuple[int, ...]]:
-        """All members of at most ``longest`` symbols, shortest first (for tests)."""
-        by_column: list[list[int]] = [[] for _ in range(self.table.shape[1])]
-        for octet, column in enumerate(self.classes.tolist()):
-            by_column[column].append(octet)
-        for k, column in enumerate(range(self.byte_columns, self.table.shape[1])):
-            by_column[column].append(FIRST_TERMINAL + k)
-        pending: deque[tuple[int, tuple[int, ...]]] = deque([(self.start, ())])
-        while pending:
-            state, word = pending.popleft()
-            if self.accepting[state]:
-                yield word
-            if len(word) < longest:
-                for column, target in enumerate(self.table[state].tolist()):
-                    if target != DEAD:
-                        pending.extend((target, (*word, s)) for s in by_column[column])
 
     @property
     def token_columns(self) -> int:

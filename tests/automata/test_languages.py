@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.oracles.automata import minimize_via_moore
 from support.regexes import minimal_dfa_of
+from support.words import words_of as symbols_of
 
 from constrain.compiler.automata import boolean
 from constrain.compiler.automata.compare import are_equal, compare, is_included
@@ -117,7 +118,7 @@ def test_equality_needs_no_minimal_automata() -> None:
 def test_products_over_token_terminals() -> None:
     """Each is a symbol of its own; both sides must have the same."""
     one, other = (minimize(determinize(thompson(TokenTerminal(k)), terminals=2)) for k in range(2))
-    assert sorted(boolean.union(one, other).members(2)) == [(256,), (257,)]
+    assert sorted(symbols_of(boolean.union(one, other), 2)) == [(256,), (257,)]
     assert boolean.common(one, other).is_empty
     assert not are_equal(one, other)
     with_token = minimize(determinize(thompson(TokenTerminal(0)), terminals=1))

@@ -4,6 +4,7 @@ import random
 
 import pytest
 from support.automata import build_automaton
+from support.words import words_of
 
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
@@ -31,7 +32,7 @@ def test_is_that_of_all_divisions(full: bool) -> None:
         texts = {i: token.encode() for i, token in enumerate(tokens)}
         trie = Trie.from_vocabulary(Vocabulary.from_tokens(texts, [], len(texts)))
         members = sorted(
-            (bytes(member).decode() for member in dfa.members(12)), key=lambda m: (len(m), m)
+            (bytes(member).decode() for member in words_of(dfa, 12)), key=lambda m: (len(m), m)
         )
         expected = next((m.encode() for m in members if not is_spelled(m, tokens)), None)
         assert expected == shortest_unspelled(dfa, trie), (regex, tokens)

@@ -6,6 +6,7 @@
 import pytest
 from support import without_places
 from support.automata import build_automaton
+from support.words import words_of
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler.diagnostics import CheckError, DialectError, GrammarError, NotRegularError
@@ -248,7 +249,7 @@ def test_a_final_line_break_of_windows_is_not_meant() -> None:
     """A regex file saved with CRLF means the same as with LF."""
     dfa = build_automaton("ab\r\n", dialect="regex").dfa
 
-    assert [b"ab"] == [bytes(word) for word in dfa.members(4)]
+    assert [b"ab"] == [bytes(word) for word in words_of(dfa, 4)]
 
 
 def test_a_class_of_surrogates_is_empty() -> None:
@@ -300,7 +301,7 @@ def test_a_bracket_at_the_head_of_a_class_may_begin_a_range(text: str, members: 
     """``]`` is then a character like any other, as in POSIX, Perl and Python."""
     dfa = build_automaton(text, dialect="regex").dfa
 
-    assert list(members) == sorted(bytes(word).decode() for word in dfa.members(1))
+    assert list(members) == sorted(bytes(word).decode() for word in words_of(dfa, 1))
 
 
 def test_gbnf_has_what_xgrammar_has_beside_it() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.automata import build_automaton
 from support.cli import Cli
+from support.words import words_of
 
 from constrain.artifacts import Artifact
 from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenizer
@@ -184,7 +185,7 @@ def test_a_structured_regex_is_any_run_of_pieces(
     for grammar in (f"start: {structured}", f'start: "<" A ">"\nA: {structured}'):
         dfa = build_automaton(grammar, dialect="lark").dfa
         around = "<{}>" if "<" in grammar else "{}"
-        found = {bytes(word).decode() for word in dfa.members(40)}
+        found = {bytes(word).decode() for word in words_of(dfa, 40)}
         assert {around.format(run) for run in runs} == found
 
 

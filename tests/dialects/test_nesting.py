@@ -7,6 +7,7 @@ import tracemalloc
 
 import pytest
 from support.automata import build_automaton
+from support.words import words_of
 
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.dialects import read_grammar
@@ -50,7 +51,7 @@ def test_deep_plain_brackets_make_the_same_automaton(deep: int) -> None:
 
     automaton = build_automaton(text, dialect="kbnf")
 
-    assert [(ord("a"),)] == list(automaton.dfa.members(3))
+    assert [(ord("a"),)] == list(words_of(automaton.dfa, 3))
 
 
 @pytest.mark.parametrize(("dialect", "pattern", "opening", "closing"), BRACKETS)

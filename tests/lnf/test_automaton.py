@@ -10,6 +10,7 @@ from support.lnf import (
     words_of_node,
     words_of_tree,
 )
+from support.words import words_of
 
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.automata.determinize import determinize
@@ -36,7 +37,7 @@ def test_automaton_has_the_language_of_the_grammar(full: bool) -> None:
             continue
         regular += 1
         dfa = minimize(determinize(nfa))
-        assert frozenset(bytes(w) for w in dfa.members(LONGEST)) == expected
+        assert frozenset(bytes(w) for w in words_of(dfa, LONGEST)) == expected
         origins = {o for found in dfa.origins for o in found}
         assert expected <= {b""} or origins
     assert regular > 50

@@ -16,6 +16,7 @@ from support.oracles.merge import (
     tokenize_via_merges,
 )
 from support.regexes import minimal_dfa_of
+from support.words import words_of
 
 from constrain.compiler.bpe.derivations import derive
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
@@ -149,7 +150,7 @@ def test_tables_hold_the_merged_language(pattern: str) -> None:
                 if ok and sum(len(text[x]) for x in word) + len(text[t]) <= 6:
                     pending.append((to, (*word, t)))
         expected = {
-            tuple(tokenize_via_merges([c - 97 for c in word], merges)) for word in dfa.members(6)
+            tuple(tokenize_via_merges([c - 97 for c in word], merges)) for word in words_of(dfa, 6)
         }
         assert found == expected
         keys = {

@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from support.words import words_of
 
 from constrain.compiler.automata.boolean import difference, union
 from constrain.compiler.automata.compare import are_equal, is_included
@@ -111,7 +112,7 @@ def test_literals_are_one_text() -> None:
     for text in ("", *(text_of(rng) for _ in range(50))):
         dfa = strings.literal(text)
         assert is_same(minimize(unnumbered(dfa)), dfa)
-        assert list(dfa.members(30)) == [tuple(text.encode())]
+        assert list(words_of(dfa, 30)) == [tuple(text.encode())]
     with pytest.raises(UnicodeEncodeError):
         strings.literal("a\ud800")
 
@@ -125,7 +126,7 @@ def test_enumerations_are_the_minimal_automata_of_their_texts(full: bool) -> Non
         texts = {"".join(rng.choices('abé"', k=rng.randint(0, 4))) for _ in range(12)}
         dfa = strings.one_of(frozenset(texts))
         assert is_same(minimize(unnumbered(dfa)), dfa)
-        assert {text.encode() for text in texts} == {bytes(word) for word in dfa.members(9)}
+        assert {text.encode() for text in texts} == {bytes(word) for word in words_of(dfa, 9)}
     with pytest.raises(UnicodeEncodeError):
         strings.one_of(frozenset(["a", "\ud800"]))
 
@@ -176,7 +177,7 @@ def test_texts_that_are_fixed_are_written_as_their_automata_are(
     for text in ["", *CHARACTERS, "ab", *(text_of(rng, 5) for _ in range(20))]:
         written = strings.as_json(strings.literal(text), is_ascii, escapes, is_fixed=True)
         node = fixed_text(text, is_ascii, escapes)
-        found = [bytes(word) for word in itertools.islice(written.members(70), 2)]
+        found = [bytes(word) for word in itertools.islice(words_of(written, 70), 2)]
 
         assert is_same(minimal(thompson(node)), written)
         assert isinstance(node, Lit) == (len(found) == 1)
@@ -223,7 +224,7 @@ def test_strings_of_nothing_and_of_everything() -> None:
     nothing = difference(strings.literal("a"), strings.literal("a"))
     assert strings.as_json(nothing).is_empty
     empty = strings.as_json(strings.literal(""))
-    assert list(empty.members(9)) == [tuple(b'""')]
+    assert list(words_of(empty, 9)) == [tuple(b'""')]
     everything = strings.lengths(0, None)
     for is_ascii in (False, True):
         free = strings.free(is_ascii)

@@ -22,6 +22,7 @@ from constrain.compiler.grammar.tree import (
 )
 from constrain.compiler.lnf import normalize, normalize_without_nullable
 from constrain.compiler.lnf.form import Lnf
+from support.words import words_of
 
 LONGEST = 5
 
@@ -105,7 +106,7 @@ def words_of_tree(grammar: Grammar) -> Words:
 @cache
 def words_of_node(node: regex.Node) -> Words:
     """The short members of a regex terminal."""
-    return frozenset(bytes(w) for w in determinize(thompson(node)).members(LONGEST))
+    return frozenset(bytes(w) for w in words_of(determinize(thompson(node)), LONGEST))
 
 
 def words_of_lnf(lnf: Lnf) -> Words:

@@ -12,6 +12,7 @@ from constrain.compiler.wordpiece.load import load_wordpiece
 from constrain.compiler.wordpiece.normalizer import BertNormalizer
 from constrain.compiler.wordpiece.tokenizer import WordPieceTokenizer
 from support.automata import build_automaton
+from support.words import words_of
 
 
 def tokenizer_of(
@@ -43,7 +44,7 @@ def tokenizations(
 ) -> set[tuple[int, ...]]:
     """What the tokenizer makes of each member of a finite language, unknown words apart."""
     dfa = build_automaton(pattern, dialect="regex").dfa
-    members = (bytes(member).decode("utf-8") for member in dfa.members(64))
+    members = (bytes(member).decode("utf-8") for member in words_of(dfa, 64))
     found = {tuple((encode or tokenizer.encode)(member)) for member in members}
     return {ids for ids in found if tokenizer.unk not in ids}
 

@@ -11,6 +11,7 @@ from support import tokenizer_json, written
 from support.automata import build_automaton
 from support.corpus.encodings import check_masks, following
 from support.matcher import accepted_behind_prompts
+from support.words import words_of
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
@@ -83,7 +84,8 @@ def test_masks_are_those_of_all_encodings(tmp_path: Path, full: bool) -> None:
     """After each prefix of an encoding exactly the tokens that some member's goes on with."""
     languages = {
         regex: [
-            bytes(word).decode() for word in build_automaton(regex, dialect="regex").dfa.members(9)
+            bytes(word).decode()
+            for word in words_of(build_automaton(regex, dialect="regex").dfa, 9)
         ]
         for regex in GRAMMARS
     }

@@ -20,6 +20,7 @@ from support.corpus.encodings import check_masks, following
 from support.library_steps import bpe
 from support.matcher import accepted_behind_prompts
 from support.network import inline_up_to
+from support.words import words_of
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 
 from constrain.artifacts.prefix import boundaries
@@ -201,7 +202,7 @@ def test_masks_are_those_of_all_encodings(
         end = library.token_to_id(END)
         tables = TokenizerTables(tokenizer)
         for automaton in automata:
-            texts = [bytes(word).decode() for word in automaton.dfa.members(12)]
+            texts = [bytes(word).decode() for word in words_of(automaton.dfa, 12)]
             found = [canonical(library, tokenizer, text) for text in texts]
             left_out += found.count(None)
             expected = following((ids for ids in found if ids is not None), [end])
@@ -246,7 +247,7 @@ def test_masks_of_grammars_that_call(
     monkeypatch.setattr("constrain.compiler.thresholds.LARGE_STATES", 2)
     grammars = [(text, "gbnf") for text in CALLED] + [(PERMUTED, "kbnf")]
     members = [
-        [bytes(word).decode() for word in build_automaton(text, dialect=dialect).dfa.members(12)]
+        [bytes(word).decode() for word in words_of(build_automaton(text, dialect=dialect).dfa, 12)]
         for text, dialect in grammars
     ]
     for _ in range(60 if full else 1):

@@ -11,6 +11,7 @@ import pytest
 from support import constrain
 from support.automata import build_automaton
 from support.wordpiece import accepted, member, real, tokenizer_of
+from support.words import words_of
 
 from constrain.artifacts import Artifact, load
 from constrain.artifacts.prefix import boundaries
@@ -41,7 +42,7 @@ def tokenizations(
 ) -> set[tuple[int, ...]]:
     """What a tokenizer makes of each member of a finite language."""
     dfa = build_automaton(pattern, dialect="regex").dfa
-    members = (bytes(member).decode("utf-8") for member in dfa.members(longest))
+    members = (bytes(member).decode("utf-8") for member in words_of(dfa, longest))
     return {tuple(encode(text)) for text in members}
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from support import ROOT, assert_in_order, reasons
 from support.automata import build_automaton
+from support.words import words_of
 
 from constrain.compiler.diagnostics import GrammarError, LimitError
 from constrain.compiler.dialects import dialect_of, read_grammar
@@ -74,7 +75,7 @@ def test_the_first_rule_starts() -> None:
     assert "a" == read_grammar(text, "iso14977").start
     assert "start" == read_grammar(text, "iso14977", start="start").start
     dfa = build_automaton(text, dialect="iso14977", start="the last one").dfa
-    assert [b"z"] == [bytes(word) for word in dfa.members(3)]
+    assert [b"z"] == [bytes(word) for word in words_of(dfa, 3)]
 
 
 def test_spans_point_at_the_text() -> None:

@@ -7,12 +7,13 @@ from itertools import accumulate
 from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.tokens import tokenset
 from support.automata import build_automaton
+from support.words import words_of
 
 
 def members_of(regex: str, longest: int = 24) -> list[str]:
     """All members of at most ``longest`` bytes."""
     found = build_automaton(regex, dialect="regex").dfa
-    return [bytes(word).decode() for word in found.members(longest)]
+    return [bytes(word).decode() for word in words_of(found, longest)]
 
 
 def following(

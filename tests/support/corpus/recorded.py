@@ -20,6 +20,7 @@ from constrain.compiler.dialects import dialect_of
 from constrain.compiler.frontend import Automaton
 from support import ROOT
 from support.automata import build_automaton
+from support.words import words_of
 
 CASES = ROOT / "tests" / "cases"
 FOLDERS = sorted(path for path in CASES.iterdir() if path.is_dir())
@@ -56,7 +57,7 @@ class Language:
         if self.number_of_members > most:
             return None
         dfa = self.automaton.dfa
-        return [bytes(text) for text in dfa.members(dfa.states)]
+        return [bytes(text) for text in words_of(dfa, dfa.states)]
 
     @cached_property
     def number_of_members(self) -> float:
