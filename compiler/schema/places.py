@@ -2,7 +2,7 @@
 
 A place is a schema object, the base URI that its references are resolved against, the draft that
 says which keywords it has, and where the document refers dynamically, the resources on the way to
-it (its dynamic scope). ``referencing`` keeps the registry of resources, by ``$id``.
+it (its dynamic scope).
 """
 
 import json
@@ -12,7 +12,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
 from constrain.artifacts.container.regular import is_stream, regular
@@ -22,14 +21,12 @@ from ..limits import Limits, check_size_in_force
 from .alike import Alike
 from .drafts import METASCHEMAS, NEWEST, Draft
 from .keywords.known import schemas_in
+from .keywords.names import NoAnchorError, Resources
 from .keywords.openapi import add_null
 from .keywords.shapes import NO_SCHEMA, Schemas, wrong_in
 from .notes import Notes, Refused
 from .options import DRAFTS, OPENAPI, SchemaOptions
 from .read import Document, Json, escaped, read_json, value_at
-
-if TYPE_CHECKING:
-    from referencing.jsonschema import SchemaRegistry
 
 _NAMES = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "id"})
 
@@ -137,7 +134,7 @@ class Places:
     ) -> None:
         self.document, self.notes, self.are_plain = document, notes, are_plain
         self._options, self._limits = options, limits
-        self._known: SchemaRegistry | None = None
+        self._read: Resources | None = None
         self._alike = None if roots is None else Alike()
         self._places: dict[tuple[int, str, tuple[str, ...], Draft], Place] = {}
         # Keeps what was made here alive, so that no other object gets its ``id``.
@@ -155,7 +152,7 @@ class Places:
         # Without names inside and without others, pointers lead to all that there is.
         self._has_pointers_alone = are_plain or not (has_names or options.schemas)
         if not self._has_pointers_alone:
-            _ = self._registry
+            _ = self._resources
         self._by_base = {root.base: root for root in self.roots}
         self.draft = self.roots[0].draft if self.roots else self._unsaid
         self.base = self.roots[0].base if self.roots else _BASE
@@ -172,7 +169,7 @@ class Places:
         return Root(pointer, schema, urljoin(base, draft.name_of(schema) or ""), draft)
 
     @cached_property
-    def _registry(self) -> "SchemaRegistry":
+    def _resources(self) -> Resources:
         """The other resources, the roots and the schemas with names in them."""
         named: dict[str, Root] = {}
         for root in self.roots:
@@ -180,26 +177,17 @@ class Places:
                 other = f"#{named[root.base].pointer}"
                 hint = "references could mean either of them: rename one"
                 raise Refused(f"#{root.pointer}", f"{other} has the same $id", hint)
-        resources = [(root.base, root.draft.resource(root.schema)) for root in self.roots]
-        others = self._others()
-        try:
-            self._known = others.with_resources(resources).crawl()
-        except (AttributeError, TypeError):
-            # ``referencing`` takes it for a text where a schema inside has a draft of its own.
-            hint = "$id, id and anchors are strings"
-            raise Refused("#", "the name of a schema inside is no string", hint) from None
-        return self._known
+        found = self._others()
+        for root in self.roots:
+            found.add(root.base, root.schema, root.draft.number, is_named=True)
+        return found
 
-    def _others(self) -> "SchemaRegistry":
-        """Metaschemas, and the schemas in folders. Raises ``DialectError``, ``OSError``."""
-        if self._known is not None:
-            return self._known
-        from jsonschema_specifications import REGISTRY
-        from referencing import Registry
-
+    def _others(self) -> Resources:
+        """The schemas in folders. Raises ``DialectError``, ``OSError``."""
+        if self._read is not None:
+            return self._read
         options, limits = self._options, self._limits
-        found: SchemaRegistry = REGISTRY.combine(Registry())
-        self._known = found
+        found = self._read = Resources()
         for uri, folder in options.schemas:
             for path in sorted(Path(folder).rglob("*.json")):
                 if is_stream(path):
@@ -217,25 +205,18 @@ class Places:
                     urljoin(uri or _BASE, name) if not uri or uri.endswith("/") else f"{uri}/{name}"
                 )
                 draft = self.draft_of(value, self._unsaid, f"{at}#", is_used=False)
-                resource = draft.resource(value)
-                found = self._known = found.with_resource(at, resource)
-                own = draft.name_of(value)
-                if own:
-                    found = self._known = found.with_resource(urljoin(at, own), resource)
+                found.add(at, value, draft.number)
         return found
 
     def at(self, pointer: str) -> Place | bool:
         """The place of the schema at a pointer, ``#`` for the whole. Raises ``Refused``."""
         schema, base, span = self.document.value, self.base, Span(0, 0)
         if pointer != "#":
-            from referencing.exceptions import Unresolvable
-
             try:
-                found = self._registry.resolver(base).lookup(pointer)
-            except (Unresolvable, ValueError):
+                schema, base = self._resources.lookup(base, pointer)
+            except (LookupError, TypeError, ValueError):
                 hint = "the start is a JSON pointer into the schema, such as '#/$defs/item'"
                 raise Refused(pointer, "there is no such schema to start from", hint) from None
-            schema, base = found.contents, _base_of(found.resolver)
         return self._of(schema, pointer, base, (), self.draft, span, True)
 
     def of_root(self, root: Root) -> Place | bool:
@@ -276,20 +257,17 @@ class Places:
             place = self._plainly_referred(near, reference)
             if place is not None:
                 return place
-        from referencing.exceptions import NoSuchAnchor, Unresolvable
-
         try:
-            found = self._registry.resolver(near.base).lookup(reference)
-        except (Unresolvable, ValueError) as error:
+            contents, base = self._resources.lookup(near.base, reference)
+        except (LookupError, TypeError, ValueError) as error:
             hint = "a name was misspelt, or its schema is not here: --schemas DIR reads more"
             message = f"nothing is found at {reference!r}"
             meant = self._meant(reference, near)
             if meant is not None:
                 hint = f"did you mean {meant!r}?"
-            elif isinstance(error, NoSuchAnchor):
+            elif isinstance(error, NoAnchorError):
                 hint = "no $anchor has this name"
             raise near.refused(message, hint, keyword) from None
-        contents, base = found.contents, _base_of(found.resolver)
         pointer = urljoin(near.base, reference)
         scope = near.scope
         if keyword == "$dynamicRef":
@@ -324,11 +302,10 @@ class Places:
         one that is called nearly so."""
         uri, _, fragment = reference.partition("#")
         base = urldefrag(near.base).url
-        if uri and urljoin(near.base, uri) not in self._registry:
+        if uri and self._resources.get(urljoin(near.base, uri)) is None:
             # A pointer without its "#", or a name alone.
             uri, fragment = "", f"/{uri.lstrip('/')}"
-        contents = self._registry.get(urljoin(base, uri) if uri else base)
-        schemas = dict(schemas_in(contents.contents)) if contents is not None else {}
+        schemas = dict(schemas_in(self._resources.get(urljoin(base, uri) if uri else base)))
         anchors = [
             schema.get("$anchor") or schema.get("$dynamicAnchor") for schema in schemas.values()
         ]
@@ -349,16 +326,10 @@ class Places:
         """Where ``$dynamicRef`` leads: the outermost resource with that dynamic anchor."""
         if not isinstance(contents, dict) or contents.get("$dynamicAnchor") != name:
             return contents, base
-        from referencing.exceptions import Unresolvable
-        from referencing.jsonschema import DynamicAnchor
-
         for uri in scope:
-            try:
-                anchor = self._registry.anchor(uri, name).value
-            except (Unresolvable, LookupError):
-                continue
-            if isinstance(anchor, DynamicAnchor):
-                return anchor.resource.contents, uri
+            found, is_dynamic = self._resources.anchored(uri, name) or (None, False)
+            if is_dynamic:
+                return found, uri
         return contents, base
 
     def _recursive(self, contents: Json, base: str, scope: tuple[str, ...]) -> tuple[Json, str]:
@@ -366,7 +337,7 @@ class Places:
         if not isinstance(contents, dict) or contents.get("$recursiveAnchor") is not True:
             return contents, base
         for uri in scope:
-            found = self._registry.resolver(uri).lookup("#").contents
+            found = self._resources.get(uri)
             if isinstance(found, dict) and found.get("$recursiveAnchor") is True:
                 return found, uri
         return contents, base
@@ -409,9 +380,8 @@ class Places:
 
     def _draft_at(self, base: str, draft: Draft) -> Draft:
         """The draft of the document that a reference leads to."""
-        resource = self._registry.get(base)
         pointer = "#" if base == self.base else f"{base}#"
-        return self.draft_of(resource.contents, draft, pointer) if resource is not None else draft
+        return self.draft_of(self._resources.get(base), draft, pointer)
 
     def draft_of(
         self, schema: Json, otherwise: Draft, pointer: str, *, is_used: bool = True
@@ -430,10 +400,7 @@ class Places:
             if "json-schema.org/draft-0" in uri:
                 message = f"there is no grammar for {uri!r}"
                 raise Refused(at, message, f"drafts are {', '.join(DRAFTS)}")
-            resource = None
-            if not self.are_plain:
-                resource = self._others().get(uri.rstrip("#"))
-            contents = resource.contents if resource is not None else None
+            contents = None if self.are_plain else self._others().get(uri)
             if not isinstance(contents, dict):
                 if is_used:
                     self.notes.add(at, f"{uri!r} is not known: keywords of all drafts")
@@ -448,10 +415,3 @@ class Places:
 def have_names(schemas: Schemas) -> bool:
     """Whether a schema inside another one has a name or a draft of its own."""
     return any(pointer and not _NAMES.isdisjoint(schema) for pointer, schema in schemas)
-
-
-def _base_of(resolver: object) -> str:
-    """What ``referencing`` resolves against where a reference has led; it offers no other way to
-    know a subresource on the way."""
-    base: str = resolver._base_uri  # type: ignore[attr-defined]
-    return base.rstrip("#")

@@ -37,7 +37,6 @@ OUTSIDE = {
         "lark",
         "numpy",
         "jsonschema_specifications",
-        "referencing",
         "regex",
         "tiktoken_ext",
     },
@@ -193,7 +192,6 @@ OWNERS = {
     "huggingface_hub": {"tokenizers"},
     "jsonschema_specifications": {"schema"},
     "lark": {"dialects", "maximal_munch"},
-    "referencing": {"schema"},
     "regex": {"tokenizers", "automata"},
     "tiktoken_ext": {"tokenizers"},
 }

@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib import import_module
 
 # What the rooms import of others inside functions.
-LIBRARIES = ("importlib.metadata", "lark", "numpy", "referencing.jsonschema", "regex", "rich.text")
+LIBRARIES = ("importlib.metadata", "lark", "numpy", "regex", "rich.text")
 
 
 def main() -> None:
