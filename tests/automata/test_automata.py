@@ -5,11 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from support.automata import build_automaton
+from support.automata import build_automaton, words_of
 from support.oracles.automata import minimize_via_moore
 from support.oracles.utf8 import automaton_via_split, split
 from support.regexes import node_of
-from support.words import words_of
 
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.automata import utf8

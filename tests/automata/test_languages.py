@@ -6,9 +6,9 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
+from support.automata import words_of as symbols_of
 from support.oracles.automata import minimize_via_moore
 from support.regexes import minimal_dfa_of
-from support.words import words_of as symbols_of
 
 from constrain.compiler.automata import boolean
 from constrain.compiler.automata.compare import are_equal, compare, is_included

@@ -3,8 +3,7 @@
 import random
 
 import pytest
-from support.automata import build_automaton
-from support.words import words_of
+from support.automata import build_automaton, words_of
 
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary

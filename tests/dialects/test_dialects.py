@@ -5,8 +5,7 @@
 
 import pytest
 from support import without_places
-from support.automata import build_automaton
-from support.words import words_of
+from support.automata import build_automaton, words_of
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler.diagnostics import CheckError, DialectError, GrammarError, NotRegularError

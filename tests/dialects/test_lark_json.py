@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.automata import build_automaton
+from support.automata import build_automaton, words_of
 from support.cli import Cli
-from support.words import words_of
 
 from constrain.artifacts import Artifact
 from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenizer

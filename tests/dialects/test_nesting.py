@@ -6,8 +6,7 @@
 import tracemalloc
 
 import pytest
-from support.automata import build_automaton
-from support.words import words_of
+from support.automata import build_automaton, words_of
 
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.dialects import read_grammar

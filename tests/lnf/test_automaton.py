@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from support.automata import words_of
 from support.lnf import (
     LONGEST,
     lnf_of,
@@ -10,7 +11,6 @@ from support.lnf import (
     words_of_node,
     words_of_tree,
 )
-from support.words import words_of
 
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.automata.determinize import determinize

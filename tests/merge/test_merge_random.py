@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from support.automata import words_of
 from support.merge import (
     plain,
 )
@@ -16,7 +17,6 @@ from support.oracles.merge import (
     tokenize_via_merges,
 )
 from support.regexes import minimal_dfa_of
-from support.words import words_of
 
 from constrain.compiler.bpe.derivations import derive
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs

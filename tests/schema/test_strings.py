@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from support.words import words_of
+from support.automata import words_of
 
 from constrain.compiler.automata.boolean import difference, union
 from constrain.compiler.automata.compare import are_equal, is_included

@@ -22,7 +22,7 @@ from constrain.compiler.grammar.tree import (
 )
 from constrain.compiler.lnf import normalize, normalize_without_nullable
 from constrain.compiler.lnf.form import Lnf
-from support.words import words_of
+from support.automata import words_of
 
 LONGEST = 5
 

@@ -11,8 +11,7 @@ from constrain.compiler.pipeline import build_artifact
 from constrain.compiler.wordpiece.load import load_wordpiece
 from constrain.compiler.wordpiece.normalizer import BertNormalizer
 from constrain.compiler.wordpiece.tokenizer import WordPieceTokenizer
-from support.automata import build_automaton
-from support.words import words_of
+from support.automata import build_automaton, words_of
 
 
 def tokenizer_of(

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 import tokenizers
 from support import tokenizer_json, written
-from support.automata import build_automaton
+from support.automata import build_automaton, words_of
 from support.corpus.encodings import check_masks, following
 from support.matcher import accepted_behind_prompts
-from support.words import words_of
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes

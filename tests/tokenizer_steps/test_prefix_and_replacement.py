@@ -15,12 +15,11 @@ from typing import Any
 import pytest
 import tokenizers
 from support import sampled
-from support.automata import build_automaton
+from support.automata import build_automaton, words_of
 from support.corpus.encodings import check_masks, following
 from support.library_steps import bpe
 from support.matcher import accepted_behind_prompts
 from support.network import inline_up_to
-from support.words import words_of
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 
 from constrain.artifacts.prefix import boundaries

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 from support import constrain
-from support.automata import build_automaton
+from support.automata import build_automaton, words_of
 from support.wordpiece import accepted, member, real, tokenizer_of
-from support.words import words_of
 
 from constrain.artifacts import Artifact, load
 from constrain.artifacts.prefix import boundaries

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from support import ROOT, assert_in_order, reasons
-from support.automata import build_automaton
-from support.words import words_of
+from support.automata import build_automaton, words_of
 
 from constrain.compiler.diagnostics import GrammarError, LimitError
 from constrain.compiler.dialects import dialect_of, read_grammar

@@ -6,8 +6,7 @@ from itertools import accumulate
 
 from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.tokens import tokenset
-from support.automata import build_automaton
-from support.words import words_of
+from support.automata import build_automaton, words_of
 
 
 def members_of(regex: str, longest: int = 24) -> list[str]:

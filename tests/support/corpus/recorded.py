@@ -19,8 +19,7 @@ from constrain.compiler.diagnostics import NotRegularError
 from constrain.compiler.dialects import dialect_of
 from constrain.compiler.frontend import Automaton
 from support import ROOT
-from support.automata import build_automaton
-from support.words import words_of
+from support.automata import build_automaton, words_of
 
 CASES = ROOT / "tests" / "cases"
 FOLDERS = sorted(path for path in CASES.iterdir() if path.is_dir())
