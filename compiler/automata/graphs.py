@@ -41,6 +41,11 @@ def components_by(uses: Mapping[Node, Iterable[Node]]) -> list[tuple[Node, ...]]
     return [tuple(nodes[i] for i in members) for members in strongly_connected(graph)]
 
 
+def on_cycles(uses: Mapping[Node, Iterable[Node]]) -> list[tuple[Node, ...]]:
+    """Those of them that lead to themselves, by way of others or not."""
+    return [each for each in components_by(uses) if len(each) > 1 or each[0] in uses[each[0]]]
+
+
 def strongly_connected(
     uses: Sequence[Sequence[int]], without: int | None = None
 ) -> list[tuple[int, ...]]:

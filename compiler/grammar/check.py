@@ -5,7 +5,7 @@ from functools import partial
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..automata.graphs import components_by, shortest_path
+from ..automata.graphs import on_cycles, shortest_path
 from ..diagnostics import CheckError, Diagnostic, Edit, Fix, closest
 from ..progress import Step
 from . import tree
@@ -94,12 +94,10 @@ def _recursive_terminals(grammar: tree.Grammar) -> Iterator[Diagnostic]:
     for rule in grammar.rules:
         if rule.terminal:
             uses[rule.name] |= {expr.name for expr in tree.references(rule.body)} & terminals
-    for members in components_by(uses):
+    for members in on_cycles(uses):
         name = min(members)
-        inside = uses[name].intersection(members)
-        if not inside:
-            continue
-        way = shortest_path(min(inside), name, lambda each: sorted(uses[each]))
+        inside = min(uses[name].intersection(members))
+        way = shortest_path(inside, name, lambda each: sorted(uses[each]))
         cycle = " -> ".join((name, *way))
         message = f"terminal {name!r} contains itself: {cycle}"
         hint = f"repeat with '*' or '+', or {_made_a_rule(grammar)}"

@@ -134,11 +134,17 @@ def _required(expr: tree.Permutation, inside: list[bool]) -> Iterator[tuple[tree
     return ((p, of) for p, of in zip(expr.parts, inside, strict=False) if p.is_required)
 
 
-def used_rules(rules: Iterable[tree.Rule], starts: Iterable[str]) -> list[str]:
-    """``starts`` and the names that rules of these names lead to, breadth first."""
+def uses_of(rules: Iterable[tree.Rule]) -> dict[str, list[str]]:
+    """Of each name of rules the names that they use, as they stand."""
     uses: dict[str, list[str]] = {}
     for rule in rules:
         uses.setdefault(rule.name, []).extend(use.name for use in rule.uses)
+    return uses
+
+
+def used_rules(rules: Iterable[tree.Rule], starts: Iterable[str]) -> list[str]:
+    """``starts`` and the names that rules of these names lead to, breadth first."""
+    uses = uses_of(rules)
     return list(reached(starts, lambda name: uses.get(name, ())))
 
 

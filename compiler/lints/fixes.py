@@ -21,11 +21,11 @@ from constrain.artifacts.errors import ConstrainError
 
 from ..diagnostics import Edit, Fix, give_up
 from ..dialects import DIALECTS
-from ..dialects.builder import Token
+from ..dialects.builder import CLOSING, OPENING, Token
 from ..dialects.parse import tokens_of
 from ..grammar.tree import Grammar, Rule
 from ..limits import Limits
-from ..writers.token_styles import CLOSING, OPENING, STYLES
+from ..writers.token_styles import STYLES
 from .finding import Finding
 
 _LABEL = re.compile(r"(?:\[[0-9][\w.]*\])?[ \t]*")

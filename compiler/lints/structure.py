@@ -1,9 +1,9 @@
 """Lints that look at rules and their uses alone: duplicates, unreachable rules, recursion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..automata.folding import fold
-from ..automata.graphs import components_by, shortest_path, strongly_connected
+from ..automata.graphs import on_cycles, shortest_path
 from ..diagnostics import Span
 from ..dialects import DIALECTS
 from ..grammar import tree
@@ -62,18 +62,13 @@ def unit_cycles(grammar: tree.Grammar) -> Iterator[Finding]:
     alone: dict[str, set[str]] = {rule.name: set() for rule in grammar.rules}
     for rule in grammar.rules:
         alone[rule.name].update(_alone(rule.body, nullable))
-    names = list(alone)
-    number = {name: i for i, name in enumerate(names)}
-    uses = [sorted(number[name] for name in found if name in number) for found in alone.values()]
     first = {rule.name: rule for rule in reversed(grammar.rules)}
-    for component in strongly_connected(uses):
-        members = sorted(component)
-        if len(members) > 1 or members[0] in uses[members[0]]:
-            rule = first[names[members[0]]]
-            cycle = " -> ".join(names[i] for i in _cycle(members[0], uses, set(members)))
-            message = f"rule {rule.name!r} stands for itself and nothing more: {cycle}"
-            hint = "remove one of these uses: it adds no text, but a text has endless readings"
-            yield Finding("unit-cycle", message, rule.name_span, rule.name, hint)
+    for members in on_cycles(alone):
+        rule = first[members[0]]
+        cycle = " -> ".join(_cycle(members, alone))
+        message = f"rule {rule.name!r} stands for itself and nothing more: {cycle}"
+        hint = "remove one of these uses: it adds no text, but a text has endless readings"
+        yield Finding("unit-cycle", message, rule.name_span, rule.name, hint)
 
 
 def _alone(whole: tree.Expr, nullable: set[str]) -> Iterator[str]:
@@ -109,13 +104,14 @@ def _alone(whole: tree.Expr, nullable: set[str]) -> Iterator[str]:
                 pending.extend(tree.children(current))
 
 
-def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:
+def _cycle(members: Sequence[str], uses: Mapping[str, set[str]]) -> list[str]:
     """A shortest path from a member of a cycle back to it."""
+    start = members[0]
 
-    def following(node: int) -> list[int]:
-        return [each for each in uses[start if node < 0 else node] if each in members]
+    def following(name: str) -> list[str]:
+        return [each for each in members if each in uses[name or start]]
 
-    return [start, *shortest_path(-1, start, following)[1:]]
+    return [start, *shortest_path("", start, following)[1:]]
 
 
 def left_recursion(grammar: tree.Grammar) -> Iterator[Finding]:
@@ -124,12 +120,7 @@ def left_recursion(grammar: tree.Grammar) -> Iterator[Finding]:
     corners: dict[str, set[str]] = {}
     for rule in grammar.rules:
         corners.setdefault(rule.name, set()).update(_corners(rule.body, nullable))
-    circular = {
-        member
-        for component in components_by(corners)
-        for member in component
-        if len(component) > 1 or member in corners[member]
-    }
+    circular = {member for component in on_cycles(corners) for member in component}
     for rule in grammar.rules:
         if rule.name in circular:
             message = f"rule {rule.name!r} can begin with itself"

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
-from ..automata.graphs import shortest_path, strongly_connected
+from ..automata.graphs import on_cycles, shortest_path, strongly_connected
 from ..diagnostics import Diagnostic, NotRegularError, Span
+from ..grammar.productive import uses_of
 from ..grammar.tree import Grammar
 from .form import Lnf, Production, Symbol
 
@@ -143,12 +144,4 @@ def nesting_message(cycle: Sequence[str]) -> str:
 
 def recurses(grammar: Grammar) -> bool:
     """Whether a rule uses itself, directly or by way of others: else no rule nests."""
-    numbers: dict[str, int] = {}
-    for rule in grammar.rules:
-        numbers.setdefault(rule.name, len(numbers))
-    uses: list[list[int]] = [[] for _ in numbers]
-    for rule in grammar.rules:
-        uses[numbers[rule.name]] += (numbers[use.name] for use in rule.uses)
-    return any(
-        len(members) > 1 or members[0] in uses[members[0]] for members in strongly_connected(uses)
-    )
+    return bool(on_cycles(uses_of(grammar.rules)))

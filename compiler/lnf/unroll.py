@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..automata.graphs import strongly_connected
+from ..automata.graphs import components_by
 from ..limits import Limits
 from .form import Lnf, Production
 from .remove_useless import remove_useless
@@ -52,7 +52,7 @@ def unroll(lnf: Lnf, depth: int, limits: Limits | None = None) -> Unrolled:
     """
     limits = (limits or Limits()).started()
     uses = _uses(lnf)
-    component = _components(uses, len(lnf.names))
+    component = _components(uses)
     inside: dict[int, list[_Use]] = {}
     for use in uses:
         if component[use.head] == component[use.symbol]:
@@ -112,27 +112,21 @@ def _uses(lnf: Lnf) -> list[_Use]:
     ]
 
 
-def _components(uses: Iterable[_Use], size: int) -> list[int]:
-    """The number of each nonterminal's component."""
-    targets: list[set[int]] = [set() for _ in range(size)]
+def _components(uses: Iterable[_Use]) -> dict[int, int]:
+    """The number of the component of each nonterminal that is used, or uses one."""
+    leads: dict[int, list[int]] = {}
     for use in uses:
-        targets[use.head].add(use.symbol)
-    component = [0] * size
-    for number, members in enumerate(strongly_connected([sorted(t) for t in targets])):
-        for member in members:
-            component[member] = number
-    return component
+        leads.setdefault(use.head, []).append(use.symbol)
+        leads.setdefault(use.symbol, [])
+    every = enumerate(components_by(leads))
+    return {member: number for number, members in every for member in members}
 
 
 def _nesting(uses: Sequence[_Use]) -> list[_Use]:
     """Those on cycles that put text on both sides of a nonterminal."""
-    number = {n: i for i, n in enumerate(sorted({n for u in uses for n in (u.head, u.symbol)}))}
-    renamed = [u._replace(head=number[u.head], symbol=number[u.symbol]) for u in uses]
-    component = _components(renamed, len(number))
+    component = _components(uses)
     on_cycle = [
-        (component[r.head], use)
-        for r, use in zip(renamed, uses, strict=True)
-        if component[r.head] == component[r.symbol]
+        (component[use.head], use) for use in uses if component[use.head] == component[use.symbol]
     ]
     before = {c for c, use in on_cycle if not use.first}
     behind = {c for c, use in on_cycle if not use.last}

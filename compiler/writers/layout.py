@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..dialects.builder import Token
+from ..dialects.builder import CLOSING, OPENING, Token
 from .statements import Comment, Statement
-from .token_styles import CLOSING, OPENING, Style
+from .token_styles import Style
 
 # A name so long that what stands after it does not begin below it, and where that begins instead.
 _LONGEST_HEAD, _INDENT = 24, 6

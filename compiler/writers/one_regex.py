@@ -17,11 +17,12 @@ from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
 from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
 from ..automata.folding import fold
-from ..automata.graphs import components_by, reached
+from ..automata.graphs import components_by, on_cycles, reached
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic, Span
 from ..grammar import tree
+from ..grammar.productive import uses_of
 from ..limits import Limits
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
@@ -85,20 +86,11 @@ class _Inlining:
 
         What a recursive rule uses is part of its automaton.
         """
-        uses = {
-            name: {use.name for rule in found for use in tree.references(rule.body)}
-            for name, found in self._rules.items()
-        }
-        components = components_by(uses)
-        recursive = {
-            name
-            for members in components
-            for name in members
-            if len(members) > 1 or name in uses[name]
-        }
+        uses = uses_of(self._grammar.rules)
+        recursive = {name for members in on_cycles(uses) for name in members}
         start = self._grammar.start
         wanted = set(reached([start], lambda name: () if name in recursive else uses[name]))
-        order = (name for members in components for name in members if name in wanted)
+        order = (name for members in components_by(uses) for name in members if name in wanted)
         return [(name, name in recursive) for name in order]
 
     def _note(self, name: str, node: regex.Node, size: int, span: Span) -> None:

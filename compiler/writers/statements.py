@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..dialects.builder import Token
-from .token_styles import CLOSING, OPENING, Style
+from ..dialects.builder import CLOSING, OPENING, Token
+from .token_styles import Style
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _ENDS_LINE = re.compile(r"[^\S\r\n]*[\r\n]")

@@ -25,9 +25,6 @@ _BEFORE = frozenset(
 )
 _SQUARE_CURLY = frozenset({"SQUARE_OPEN", "SQUARE_CLOSE", "CURLY_OPEN", "CURLY_CLOSE"})
 
-OPENING = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN", "LOOK_OPEN", "MACRO"})
-CLOSING = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
-
 
 @dataclass(frozen=True, slots=True)
 class Style:
