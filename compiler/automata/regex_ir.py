@@ -243,6 +243,12 @@ def char_class(ranges: Iterable[tuple[int, int]], kind: str = "BRACKET") -> Node
     return CharClass(merged, kind)
 
 
+def character_of(node: Node) -> int | None:
+    """The code point of a literal that is one character."""
+    text = node.data.decode("utf-8", "replace") if isinstance(node, Lit) else ""
+    return ord(text) if len(text) == 1 else None
+
+
 def byte_class(ranges: Iterable[tuple[int, int]]) -> Node:
     """A class of bytes in any order; one byte alone becomes a literal."""
     merged = normalized(ranges)

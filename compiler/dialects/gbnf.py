@@ -250,6 +250,4 @@ def _of_few_characters(body: Expr, most: int) -> Expr:
 def _is_character(expr: Expr) -> bool:
     if not isinstance(expr, Pattern):
         return False
-    node = expr.node
-    is_text = isinstance(node, ir.Lit) and len(node.data.decode("utf-8", "replace")) == 1
-    return is_text or isinstance(node, ir.CharClass)
+    return isinstance(expr.node, ir.CharClass) or ir.character_of(expr.node) is not None

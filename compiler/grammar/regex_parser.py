@@ -315,9 +315,7 @@ def _character(code: int, flags: Flags) -> ir.Node:
 
 def _is_character(node: ir.Node) -> bool:
     """Whether an expression is one character."""
-    if isinstance(node, ir.Lit):
-        return len(node.data.decode("utf-8", "replace")) == 1
-    return isinstance(node, ir.CharClass | ir.ByteClass)
+    return isinstance(node, ir.CharClass | ir.ByteClass) or ir.character_of(node) is not None
 
 
 def _over(node: ir.Node, pieces: list[_Piece]) -> _Piece:

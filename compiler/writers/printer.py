@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..automata.utf8 import SURROGATES
+from ..automata.utf8 import encodable
 from ..diagnostics import Diagnostic, GrammarError, Source
 from ..grammar import tree
 from ..lnf.longest_ignored import weave_longest
@@ -94,7 +94,7 @@ class Style(ABC):
     def pattern(self, pattern: tree.Pattern) -> Text | None:
         """A regex as the dialect's own terminal; None to have it spelled out. One character is a
         class, as it was."""
-        code = one_character(pattern)
+        code = regex.character_of(pattern.node)
         return None if code is None else self.characters(((code, code),))
 
     def token(self, token: tree.Token) -> Text:
@@ -261,7 +261,10 @@ def node_text(node: regex.Node, style: Style) -> Text:
 def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
     match node:
         case regex.Lit():
-            return style.literal(node.data) if _is_text(node.data) else style.raw(node.data)
+            try:
+                return style.literal(node.data)
+            except UnicodeDecodeError:
+                return style.raw(node.data)
         case regex.CharClass():
             return style.characters(node.ranges)
         case regex.Seq():
@@ -279,14 +282,6 @@ def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
             raise NoCounterpart("this part is an automaton that no text stands for")
 
 
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _joined(parts: list[Text], joiner: str, binds: int) -> Text:
     """``parts`` with ``joiner`` between them; a part of the same kind keeps its brackets."""
     if len(parts) == 1:
@@ -296,19 +291,4 @@ def _joined(parts: list[Text], joiner: str, binds: int) -> Text:
 
 def all_others(ranges: CodePoints) -> CodePoints:
     """The other characters, for a negated class; surrogates are none and left out."""
-    first, last = SURROGATES
-    pieces = [
-        piece
-        for low, high in regex.complement(ranges)
-        for piece in ((low, min(high, first - 1)), (max(low, last + 1), high))
-        if piece[0] <= piece[1]
-    ]
-    return tuple(dict.fromkeys(pieces))
-
-
-def one_character(pattern: tree.Pattern) -> int | None:
-    """The code point of a pattern that is one character alone."""
-    node = pattern.node
-    if isinstance(node, regex.Lit) and len(text := node.data.decode("utf-8", "replace")) == 1:
-        return ord(text)
-    return None
+    return encodable(regex.complement(ranges))
