@@ -26,7 +26,7 @@ from .keywords.openapi import add_null
 from .keywords.shapes import NO_SCHEMA, Schemas, wrong_in
 from .notes import Notes, Refused
 from .options import DRAFTS, OPENAPI, SchemaOptions
-from .read import Document, Json, escaped, read_json, value_at
+from .read import Document, Json, escaped, read_json
 
 _NAMES = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "id"})
 
@@ -150,8 +150,8 @@ class Places:
             bases = (f"{_BASE}{i}/" for i in range(len(roots)))
             self.roots = list(map(self._root, roots, values, bases))
         # Without names inside and without others, pointers lead to all that there is.
-        self._has_pointers_alone = are_plain or not (has_names or options.schemas)
-        if not self._has_pointers_alone:
+        self._has_names = not are_plain and (has_names or bool(options.schemas))
+        if self._has_names:
             _ = self._resources
         self._by_base = {root.base: root for root in self.roots}
         self.draft = self.roots[0].draft if self.roots else self._unsaid
@@ -179,7 +179,8 @@ class Places:
                 raise Refused(f"#{root.pointer}", f"{other} has the same $id", hint)
         found = self._others()
         for root in self.roots:
-            found.add(root.base, root.schema, root.draft.number, is_named=True)
+            number, has_names = root.draft.number, self._has_names
+            found.add(root.base, root.schema, number, is_named=True, has_names=has_names)
         return found
 
     def _others(self) -> Resources:
@@ -253,10 +254,6 @@ class Places:
     def referred(self, near: Place, keyword: str) -> Place | bool:
         """The place that a reference leads to. Raises ``Refused`` where there is none."""
         reference = str(near.said(keyword))
-        if self._has_pointers_alone and keyword == "$ref":
-            place = self._plainly_referred(near, reference)
-            if place is not None:
-                return place
         try:
             contents, base = self._resources.lookup(near.base, reference)
         except (LookupError, TypeError, ValueError) as error:
@@ -268,8 +265,10 @@ class Places:
             elif isinstance(error, NoAnchorError):
                 hint = "no $anchor has this name"
             raise near.refused(message, hint, keyword) from None
+        scope, root = near.scope, self._by_base.get(near.base)
         pointer = urljoin(near.base, reference)
-        scope = near.scope
+        if root is not None and (reference == "#" or reference.startswith("#/")):
+            pointer = f"#{root.pointer}{reference[1:]}"
         if keyword == "$dynamicRef":
             name = pointer.partition("#")[2]
             contents, base = self._dynamic(contents, base, name, (*scope, near.base))
@@ -281,21 +280,6 @@ class Places:
         if base != near.base:
             draft = self._draft_at(base, draft)
         return self._of(contents, pointer, base, scope, draft, near.span, True)
-
-    def _plainly_referred(self, near: Place, reference: str) -> Place | bool | None:
-        """The place that a pointer into the same schema leads to; None for what is none, or leads
-        nowhere."""
-        root, inside, scope = self._by_base.get(near.base), reference.removeprefix("#"), near.scope
-        if root is None or "%" in reference or not (reference == "#" or inside[:1] == "/"):
-            return None
-        try:
-            contents = value_at(root.schema, inside)
-        except (LookupError, TypeError, ValueError):
-            return None
-        pointer = f"#{root.pointer}{inside}"
-        if self._is_dynamic and near.base not in scope:
-            scope = (*scope, near.base)
-        return self._of(contents, pointer, near.base, scope, near.draft, near.span, True)
 
     def _meant(self, reference: str, near: Place) -> str | None:
         """The reference that was probably meant: to a schema of that name at another place, or to

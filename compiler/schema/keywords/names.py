@@ -33,11 +33,19 @@ class Resources:
         # The URIs of schemas that have names, by their ``id``.
         self._bases: dict[int, str] = {}
 
-    def add(self, uri: str, schema: Json, number: int, *, is_named: bool = False) -> None:
-        """A document of a draft, and all with names in it. ``is_named``: the URI is the name that
-        it says itself. Raises ``Refused``."""
+    def add(
+        self,
+        uri: str,
+        schema: Json,
+        number: int,
+        *,
+        is_named: bool = False,
+        has_names: bool = True,
+    ) -> None:
+        """A document of a draft, and all in it if it ``has_names`` inside. ``is_named``: the URI is
+        the name that it says itself. Raises ``Refused``."""
         self._schemas[uri.rstrip("#")] = schema
-        pending = [(uri, schema, number)]
+        pending = [(uri, schema, number)] if has_names else []
         while pending:
             check_in_force("finding the schemas in a schema")
             base, current, draft = pending.pop()
@@ -80,9 +88,9 @@ class Resources:
     def lookup(self, base: str, reference: str) -> tuple[Json, str]:
         """The schema that a reference leads to, and what references in it are resolved against.
         Raises ``LookupError``, ``TypeError`` and ``ValueError`` where there is none."""
-        uri, fragment = urldefrag(urljoin(base, reference))
-        if reference.startswith("#"):
-            uri, fragment = base, reference[1:]
+        uri, fragment = base, reference[1:]
+        if not reference.startswith("#"):
+            uri, fragment = urldefrag(urljoin(base, reference))
         found = self.get(uri)
         if found is None:
             raise LookupError(uri)
