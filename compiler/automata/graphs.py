@@ -3,21 +3,13 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from constrain.artifacts.tokens.memo import top_down
+
 Node = TypeVar("Node", bound=Hashable)
 Inner = TypeVar("Inner")
 
-
-def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
-    """``starts`` and all that they lead to, each once, breadth first. What follows a node is asked
-    for when the one after it is."""
-    found = dict.fromkeys(starts)
-    pending = list(found)
-    for node in pending:
-        yield node
-        for other in following(node):
-            if other not in found:
-                found[other] = None
-                pending.append(other)
+# All that some nodes lead to, and these; what follows a node is asked for when the one after it is.
+reached = top_down
 
 
 def descended(root: Inner, inside: Callable[[Inner], Sequence[Inner]]) -> Iterator[Inner]:

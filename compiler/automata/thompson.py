@@ -10,6 +10,8 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from constrain.artifacts.tokens.memo import solve_recursive
+
 from ..limits import Limits
 from . import utf8
 from .folding import fold
@@ -112,21 +114,12 @@ class Thompson:
     def compile(self, node: Node, origins: Origins = frozenset()) -> Fragment:
         """The fragment of an expression, counted before it is built. Raises ``LimitError``."""
         self._check_size(node, origins)
-        stack = [self._compile_node(node, origins)]
-        result: Fragment | None = None
-        while True:
-            try:
-                inner = stack[-1].send(result) if result is not None else next(stack[-1])
-            except StopIteration as done:
-                stack.pop()
-                fragment: Fragment = done.value
-                if not stack:
-                    return fragment
-                result = fragment
-                continue
-            result = None
+
+        def begun(inner: Node) -> Generator[Node, Fragment, Fragment]:
             self._limits.check_resources(_STAGE, self._blamed)
-            stack.append(self._compile_node(inner, origins))
+            return self._compile_node(inner, origins)
+
+        return solve_recursive(node, lambda _: None, begun)
 
     def copy(self, other: Nfa, origins: Origins = frozenset()) -> Fragment:
         """A copy of another automaton as a fragment; ``origins`` join those of its edges."""

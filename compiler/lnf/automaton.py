@@ -17,6 +17,8 @@ one twice grow only as fast as their language.
 from collections import Counter
 from collections.abc import Generator, Sequence
 
+from constrain.artifacts.tokens.memo import solve_recursive
+
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
@@ -107,31 +109,22 @@ class _Assembly:
         return nfa
 
     def _built(self, nonterminal: int) -> Nfa:
-        """Run the generators below on an explicit stack: rules nest as deep as they like."""
+        """By the generators below, on a stack of its own: rules nest as deep as they like."""
         self.limits.check_resources("the NFA", [self.lnf.owners[nonterminal]])
         builder = Thompson(self.limits, self.rules)
-        stack = [self._nonterminal(nonterminal, builder)]
-        result: Fragment | None = None
-        while True:
-            try:
-                symbol = stack[-1].send(result) if result is not None else next(stack[-1])
-            except StopIteration as done:
-                stack.pop()
-                fragment: Fragment = done.value
-                if not stack:
-                    return builder.finish(fragment)
-                result = fragment
-                continue
-            result = None
+
+        def found(symbol: Symbol) -> Fragment | None:
             if builder.nfa.states > self.limits.states:
                 rule = self.lnf.owners[symbol if symbol >= 0 else nonterminal]
                 self.limits.check_states(builder.nfa.states, "the NFA", [rule])
             if symbol in self._shared:
-                result = builder.copy(self._shared[symbol])
-            elif symbol < 0:
-                result = self._terminal(symbol, builder)
-            else:
-                stack.append(self._nonterminal(symbol, builder))
+                return builder.copy(self._shared[symbol])
+            return self._terminal(symbol, builder) if symbol < 0 else None
+
+        def begun(symbol: Symbol) -> _Steps:
+            return self._nonterminal(symbol, builder)
+
+        return builder.finish(solve_recursive(nonterminal, found, begun))
 
     def _terminal(self, symbol: Symbol, builder: Thompson) -> Fragment:
         terminal = self.lnf.terminals[~symbol]
