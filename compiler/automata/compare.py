@@ -14,6 +14,7 @@ from ..limits import Limits
 from ..progress import Step
 from .boolean import common_classes, difference
 from .dfa import DEAD, Dfa, nothing
+from .graphs import reached
 from .members import shortest
 
 # Pairs of states that an ``Inclusion`` looks at, in all questions together.
@@ -110,17 +111,14 @@ def is_included(part: Dfa, whole: Dfa, limits: Limits | None = None) -> bool:
     rows, whole_rows = (
         dfa.table[:, c].tolist() for dfa, c in zip((part, whole), columns, strict=True)
     )
-    pending = [(part.start, whole.start)]
-    seen = set(pending)
-    for one, other in pending:
-        if one == DEAD:
-            continue
-        if other == DEAD or (part.accepting[one] and not whole.accepting[other]):
+
+    def following(pair: tuple[int, int]) -> Iterable[tuple[int, int]]:
+        one, other = pair
+        return zip(rows[one], whole_rows[other], strict=True) if one != DEAD else ()
+
+    for one, other in reached([(part.start, whole.start)], following):
+        if one != DEAD and (other == DEAD or (part.accepting[one] and not whole.accepting[other])):
             return False
-        for pair in zip(rows[one], whole_rows[other], strict=True):
-            if pair not in seen:
-                seen.add(pair)
-                pending.append(pair)
         if limits is not None:
             limits.check_resources("the comparison of two terminals")
     return True

@@ -261,15 +261,10 @@ class _Resolver:
         return self._closures[key]
 
     def _closed(self, configs: frozenset[_Config], past: _Past) -> frozenset[_Config]:
-        pending = list(configs)
-        seen = set(pending)
-        while pending:
-            state, owed = pending.pop()
-            for target, more in self._epsilon(state, past):
-                config = target, owed | more
-                if config not in seen:
-                    seen.add(config)
-                    pending.append(config)
+        def following(config: _Config) -> Iterator[_Config]:
+            return ((to, config[1] | more) for to, more in self._epsilon(config[0], past))
+
+        seen = reached(configs, following)
         return frozenset(c for c in seen if self._nfa.arcs[c[0]] or c[0] in self._ends)
 
     def _read(self, configs: frozenset[_Config], past: _Past, octet: int) -> frozenset[_Config]:

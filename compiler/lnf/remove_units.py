@@ -23,6 +23,7 @@ n.
 from dataclasses import replace
 
 from ..automata import regex_ir as regex
+from ..automata.graphs import reached
 from ..automata.thompson import without_epsilon
 from ..limits import Limits
 from .components import nullable_nonterminals
@@ -145,15 +146,14 @@ def remove_units(lnf: Lnf, limits: Limits | None = None) -> Lnf:
     """
     limits = (limits or Limits()).started()
     out: list[Production] = []
-    seen = {lnf.start}
-    pending = [lnf.start]
-    for head in pending:
-        for production in _taken_over(lnf, head, limits):
-            out.append(production)
-            for symbol in production.body:
-                if symbol >= 0 and symbol not in seen:
-                    seen.add(symbol)
-                    pending.append(symbol)
+    taken: dict[int, list[Production]] = {}
+
+    def following(head: int) -> list[Symbol]:
+        return [symbol for each in taken[head] for symbol in each.body if symbol >= 0]
+
+    for head in reached([lnf.start], following):
+        taken[head] = _taken_over(lnf, head, limits)
+        out += taken[head]
         owner = [lnf.owners[head]]
         limits.check_memory(len(out) * _PRODUCTION_BYTES, _STAGE, owner)
         limits.check_resources(_STAGE, owner)
