@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens.distinct import first_places
+from ..tokens.memo import memoised, top_down
 from .first_octets import WIDE
 from .tables import DEAD, NetworkTables
 
@@ -28,46 +29,30 @@ class CallStructures:
         self, tables: NetworkTables, targets: Sequence[Sequence[tuple[int, bytes]]]
     ) -> None:
         self._tables, self._targets = tables, targets
-        self._found: dict[int, bytes | None] = {}
         terminals = tables.table[:, int(tables.classes.max()) + 1 :]
         calls = np.diff(tables.call_offsets) > 0
         self._is_other: NDArray[np.bool_] = np.logical_or.reduce(terminals, axis=1) | calls
 
+    @memoised
     def of(self, state: int) -> bytes | None:
         """A digest of a state's structure. None where few bytes are read, and where there are many
         states, calls or token terminals."""
-        if state not in self._found:
-            tables = self._tables
-            reads = int(np.count_nonzero(tables.table[state][tables.classes]))
-            is_one = reads >= WIDE and self._is_small(state)
-            self._found[state] = self._digest(state) if is_one else None
-        return self._found[state]
+        reads = int(np.count_nonzero(self._tables.table[state][self._tables.classes]))
+        return self._digest(state) if reads >= WIDE and self._is_small(state) else None
 
     def states(self, state: int) -> list[int]:
         """The states of the structure, that one first."""
-        tables, found = self._tables, {state: None}
-        pending = [state]
-        while pending:
-            each = pending.pop()
-            row = tables.table[each][tables.classes]
-            after = row[np.sort(first_places(row))].tolist()
-            for target in after:
-                if target != DEAD and target not in found:
-                    found[target] = None
-                    pending.append(target)
-        return list(found)
+        return list(top_down([state], self._after))
+
+    def _after(self, state: int) -> list[int]:
+        """Where a state leads, in the order of bytes."""
+        row = self._tables.table[state][self._tables.classes]
+        return [each for each in row[np.sort(first_places(row))].tolist() if each != DEAD]
 
     def _is_small(self, state: int) -> bool:
-        seen, pending = {state}, [state]
-        while pending:
-            each = pending.pop()
-            if self._is_other[each]:
-                return False
-            for target, _ in self._targets[each]:
-                if target not in seen:
-                    seen.add(target)
-                    pending.append(target)
-            if len(seen) > _MOST_STATES:
+        inside = top_down([state], lambda each: (target for target, _ in self._targets[each]))
+        for count, each in enumerate(inside, 1):
+            if self._is_other[each] or count > _MOST_STATES:
                 return False
         return True
 

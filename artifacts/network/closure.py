@@ -10,6 +10,7 @@ and of what F(e, p) leaves at every frame of below(p) (``artifacts/walk/summarie
 left lies ever deeper in the trie, so this ends; but there can be many sets of it.
 """
 
+from ..tokens.memo import top_down
 from ..tokens.watch import Watch, unwatched
 from .tables import DEAD, NetworkTables
 
@@ -57,11 +58,4 @@ def targets_of(tables: NetworkTables, state: int) -> set[int]:
 
 def states_inside(tables: NetworkTables, start: int) -> set[int]:
     """The states that a call which begins in ``start`` can be in."""
-    found = {start}
-    pending = [start]
-    while pending:
-        state = pending.pop()
-        for target in targets_of(tables, state) - found:
-            found.add(target)
-            pending.append(target)
-    return found
+    return set(top_down([start], lambda state: targets_of(tables, state)))

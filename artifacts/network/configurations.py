@@ -7,10 +7,10 @@ all that lies below it. So no stack is lost and none is added, and equal sets ar
 are equal configurations.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, bottom_up, top_down
 from .tables import DEAD, FirstTransitions, NetworkTables, Reading
 
 # The set of stacks that holds the empty stack alone.
@@ -50,12 +50,7 @@ class Stacks:
 
     def push(self, frame: int, node: int) -> int:
         """The stacks of ``node`` with ``frame`` on top of each."""
-        entries = ((frame, node),)
-        number = self._numbers.setdefault(entries, len(self.entries))
-        if number == len(self.entries):
-            self.entries.append(entries)
-            self._pairs += 1
-        return number
+        return self._number(((frame, node),))
 
     def unknown(self, kind: int) -> int:
         """A set of which nothing is known but that it is of some ``kind``: its one entry has
@@ -235,42 +230,38 @@ class Texts:
         return False
 
     def may_return(self, node: int) -> bool:
-        """Whether some stack of a set has nothing on it but accepting frames."""
-        below = self.stacks.entries[node]
-        if len(below) == 1:
-            frame, _ = below[0]
-            # Nearly all sets hold one stack, and few frames accept.
-            if frame == DEAD or not self._ends[frame]:
+        """Whether some stack of a set has nothing on it but frames that may return."""
+        entries, returning = self.stacks.entries, self._returning
+        if len(entries[node]) == 1:
+            [(frame, _)] = entries[node]
+            # Nearly all sets hold one stack, and few frames may return.
+            if frame == DEAD or not self._returns(frame):
                 return frame == DEAD
-        pending = [node]
-        while pending:
-            current = pending[-1]
-            lower = [n for f, n in self.stacks.entries[current] if f != DEAD and self._ends[f]]
-            missing = [inner for inner in lower if inner not in self._returning]
-            if current not in self._returning and missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            empty = any(frame == DEAD for frame, _ in self.stacks.entries[current])
-            self._returning[current] = empty or any(self._returning[inner] for inner in lower)
-        return self._returning[node]
+
+        def lower(node: int) -> list[int]:
+            return [n for frame, n in entries[node] if frame != DEAD and self._returns(frame)]
+
+        for current in bottom_up([node], lower, returning):
+            is_empty = any(frame == DEAD for frame, _ in entries[current])
+            returning[current] = is_empty or any(returning[inner] for inner in lower(current))
+        return returning[node]
+
+    def _returns(self, frame: int) -> bool:
+        """Whether a frame may return and end the call that it is in."""
+        return self._ends[frame]
 
     def unfolded(self, threads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """The threads and all that they become by calls and returns, before any symbol.
 
         No callee matches ε, and no chain of first calls leads back to its beginning: this ends.
         """
-        pending = list(threads)
-        found = set(pending)
-        for state, node in pending:
+
+        def becomes(thread: tuple[int, int]) -> list[tuple[int, int]]:
+            state, node = thread
             new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
-            if self._ends[state]:
-                new.extend(self.popped(node))
-            for thread in new:
-                if thread not in found:
-                    found.add(thread)
-                    pending.append(thread)
-        return pending
+            return [*new, *self.popped(node)] if self._ends[state] else new
+
+        return list(top_down(threads, becomes))
 
     def _read(self, threads: Mapping[int, int], symbol: int) -> dict[int, int]:
         found: dict[int, int] = {}
@@ -289,16 +280,10 @@ class Texts:
                 self.add(found, target, reached)
         return found
 
-    def _returned(self, threads: Mapping[int, int]) -> list[tuple[int, int]]:
+    def _returned(self, threads: Mapping[int, int]) -> Iterator[tuple[int, int]]:
         """The threads and all that they become by returns; what is called does not end at once."""
-        pending = list(threads.items())
-        found = set(pending)
-        for state, node in pending:
-            for thread in self.popped(node) if self._ends[state] else ():
-                if thread not in found:
-                    found.add(thread)
-                    pending.append(thread)
-        return pending
+        ends, popped = self._ends, self.popped
+        return top_down(threads.items(), lambda t: popped(t[1]) if ends[t[0]] else ())
 
     def popped(self, node: int) -> Sequence[tuple[int, int]]:
         """The threads that go on where a call on the stacks of a node ends; none of frames that are

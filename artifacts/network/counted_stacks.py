@@ -8,7 +8,7 @@ and it alone is kept: at most least + 1 are left. Of sets of parts that a text m
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, bottom_up
 from .configurations import BOTTOM, Network
 from .sets import MOST_BELOW, MOST_FOLLOWED, check_ways
 from .tables import DEAD, NetworkTables
@@ -32,24 +32,6 @@ class CountedStacks(Network):
     def following(self) -> "CountedStacks":
         """The same network, which has read nothing."""
         return CountedStacks(self.tables)
-
-    def may_return(self, node: int) -> bool:
-        """Whether some stack of a set has nothing on it but frames that may return."""
-        pending = [node]
-        while pending:
-            current = pending[-1]
-            if current in self._returning:
-                pending.pop()
-                continue
-            lower = [n for f, n in self.stacks.entries[current] if f != DEAD and self._returns(f)]
-            missing = [inner for inner in lower if inner not in self._returning]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            empty = any(frame == DEAD for frame, _ in self.stacks.entries[current])
-            self._returning[current] = empty or any(self._returning[inner] for inner in lower)
-        return self._returning[node]
 
     def _returns(self, frame: int) -> bool:
         """Whether a frame may return and end the call that it is in."""
@@ -127,19 +109,9 @@ class CountedStacks(Network):
 
     def _without_dominated(self, node: int) -> int:
         """A set of stacks without those that can do no more than others of them."""
-        waiting = [node]
-        while waiting:
-            current = waiting[-1]
-            if current in self._pruned:
-                waiting.pop()
-                continue
+        for current in bottom_up([node], self.stacks.below, self._pruned):
             entries = self.stacks.entries[current]
-            missing = [n for frame, n in entries if frame != DEAD and n not in self._pruned]
-            if missing:
-                waiting.extend(missing)
-                continue
-            waiting.pop()
-            pruned = [(f, self._pruned[n] if f != DEAD else n) for f, n in entries]
+            pruned = [(f, self._pruned[n] if f > DEAD else n) for f, n in entries]
             kept = tuple(sorted(self.counters.undominated(pruned)))
             self._pruned[current] = (
                 current if kept == entries else self.stacks.joined([self._node(e) for e in kept])

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tokens.memo import solve_recursive
+from ..tokens.memo import memoised, solve_recursive
 from ..tokens.trie import Trie, ranges
 from .tables import DEAD, NetworkTables
 
@@ -39,7 +39,6 @@ class FirstOctets:
         self._classes = int(tables.classes.max()) + 1
         self._all = (1 << self._classes) - 1
         self._firsts: dict[int, int] = {}
-        self._flags: dict[int, NDArray[np.bool_]] = {}
         self._edges: dict[Trie, NDArray[np.uint64]] = {}
 
     @property
@@ -103,14 +102,12 @@ class FirstOctets:
                 found[number, inner] = np.bitwise_or.reduceat(own, trie.first[inner])
         return found
 
+    @memoised
     def flags(self, classes: int) -> NDArray[np.bool_]:
         """Whether each byte is of one of some classes, bool (256,)."""
-        found = self._flags.get(classes)
-        if found is None:
-            octets = np.frombuffer(classes.to_bytes(32, "little"), np.uint8)
-            bits = np.unpackbits(octets, bitorder="little").astype(np.bool_)
-            found = self._flags[classes] = bits[self._tables.classes]
-        return found
+        octets = np.frombuffer(classes.to_bytes(32, "little"), np.uint8)
+        found: NDArray[np.bool_] = np.unpackbits(octets, bitorder="little").astype(np.bool_)
+        return found[self._tables.classes]
 
     def _steps(self, state: int) -> Generator[int, int, int]:
         """The bytes of a state, and of all that it calls: no chain of first calls leads back to its

@@ -12,14 +12,18 @@ a number was given, cannot be evicted as long as a matcher may hold the number (
 
 from collections.abc import Callable, Container, Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 from weakref import WeakSet
 
 from ..errors import ArtifactError
+from .sharing import weakly
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+S = TypeVar("S")
+P = ParamSpec("P")
 
 # What all caches of an artifact may hold, unless the caller of ``load`` says otherwise.
 DEFAULT_CACHE_BYTES = 1 << 28
@@ -143,6 +147,51 @@ class CacheBudget:
     def held_bytes(self) -> int:
         """What all that spends it, and its parts, holds now."""
         return sum(each.held_bytes for each in list(self.holders))
+
+
+class memoised(Generic[S, P, V]):  # noqa: N801
+    """A method whose results are kept by its arguments for as long as its object is there, and
+    which does not keep that. Its arguments are hashable, and a result is never another one."""
+
+    def __init__(self, method: Callable[Concatenate[S, P], V]) -> None:
+        self._method = method
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: S, owner: type[S]) -> Callable[P, V]:
+        # From now on it is the object's own attribute, which is found before this is asked.
+        bound: Callable[P, V] = self._method.__get__(instance)
+        found = cast("Callable[P, V]", cache(weakly(bound)))
+        vars(instance)[self._name] = found
+        return found
+
+
+class Made(dict[K, V]):
+    """A dictionary whose values are made when they are first looked up."""
+
+    def __init__(self, make: Callable[[K], V]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: K) -> V:
+        value = self[key] = self._make(key)
+        return value
+
+
+class Numbered(list[K]):
+    """Values by number, each once, in the order in which they were met."""
+
+    def __init__(self, first: Iterable[K] = ()) -> None:
+        super().__init__(first)
+        self._numbers = {value: number for number, value in enumerate(self)}
+
+    def number(self, value: K) -> int:
+        """The number of a value, which has one from now on."""
+        number = self._numbers.setdefault(value, len(self))
+        if number == len(self):
+            self.append(value)
+        return number
 
 
 def bottom_up(

@@ -28,8 +28,8 @@ def structures(text: str, monkeypatch: pytest.MonkeyPatch) -> set[bytes]:
     found = build_engine(text, dialect="gbnf").network
     assert isinstance(found, NetworkTables)
     targets = [[(target, b"") for target in {*row.tolist()} - {0}] for row in found.table]
-    of = CallStructures(found, targets).of
-    return {digest for state in range(1, found.states) if (digest := of(state)) is not None}
+    known = CallStructures(found, targets)
+    return {digest for state in range(1, found.states) if (digest := known.of(state)) is not None}
 
 
 def test_structures_are_the_same_in_other_grammars(monkeypatch: pytest.MonkeyPatch) -> None:
