@@ -8,11 +8,11 @@ the tokens that end such an item where the grammar has no mark: few are looked a
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
-from ..errors import ArtifactError
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine
-from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, CacheBudget, Numbered, memoised
 from ..tokens.tokenset import Words
 from .equal_items import (
     BETWEEN,
@@ -22,6 +22,7 @@ from .equal_items import (
     STRING,
     EqualItems,
     Events,
+    Open,
     Place,
     events_of,
     scalar,
@@ -65,18 +66,15 @@ class DistinctMasks(InterningMachine):
         self.inner = inner
         self._items = EqualItems()
         self._tokens = TokensByItems.of(inner.vocabulary)
-        self._states: list[tuple[int, Place]] = []
-        self._numbers: dict[tuple[int, Place], int] = {}
+        self._states = Numbered[tuple[int, Place]]()
         self._masks: dict[int, Words] = {}
         self._steps: dict[tuple[int, int], int | None] = {}
         self._ways: dict[int, dict[int, int]] = {}
-        self._characters: dict[int, tuple[int, int]] = {}
         self._rooms: dict[tuple[int, int, int], tuple[int, list[int]]] = {}
-        self._next: dict[int, frozenset[int]] = {}
         # By what was begun, what was found that no item so far began with.
         self._differing: dict[tuple[int, bytes], bytes] = {}
         self.begin_interning(caches, inner.lock)
-        self.start = self._number(inner.start, START)
+        self.start = self._states.number((inner.start, START))
 
     @property
     def interned_bytes(self) -> int:
@@ -95,23 +93,9 @@ class DistinctMasks(InterningMachine):
         with self.inner.reading_again(), super().reading_again():
             yield
 
-    def _number(self, inner: int, place: Place) -> int:
-        key = inner, place
-        number = self._numbers.setdefault(key, len(self._states))
-        if number == len(self._states):
-            self._states.append(key)
-        return number
-
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
         return self.inner.is_accepting(self._states[state][0])
-
-    def step(self, state: int, token_id: int) -> int:
-        """The state after a token. Raises ``ArtifactError`` if it does not fit."""
-        target = self.take(state, token_id)
-        if target is None:
-            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
-        return target
 
     def take(self, state: int, token_id: int) -> int | None:
         """The state after a token, or None if it may not come next."""
@@ -136,7 +120,7 @@ class DistinctMasks(InterningMachine):
             target = self.inner.take(inner, token_id)
         else:
             target = self.inner.read(inner, marked)
-        return None if target is None else self._number(target, after)
+        return None if target is None else self._states.number((target, after))
 
     def row(self, state: int) -> Words:
         """The tokens that may come next, uint32 (W,), read-only."""
@@ -181,11 +165,8 @@ class DistinctMasks(InterningMachine):
 
     def _kinds(self, place: Place) -> tuple[bool, ...]:
         """Which of the innermost of what is open are arrays."""
-        opened, found, number = self._items.open, list[bool](), place.open
-        while number and len(found) < _NESTED:
-            found.append(opened[number].is_array)
-            number = opened[number].below
-        return tuple(reversed(found))
+        found = islice(self._around(place), _NESTED)
+        return tuple(reversed([opened.is_array for opened in found]))
 
     def _has_items(self, place: Place) -> bool:
         """Whether an array that is open has an item."""
@@ -201,7 +182,7 @@ class DistinctMasks(InterningMachine):
             begun = place.begun[1:]
             if self._items.is_begun(opened.inside, place.begun):
                 for text, group in ends.quoted.items():
-                    value = self._items.number_of(begun + text)
+                    value = self._items.values.find(begun + text)
                     if value is not None and self._items.has(opened.inside, value):
                         chosen.append(group)
                 chosen += ends.escaped
@@ -213,7 +194,7 @@ class DistinctMasks(InterningMachine):
                 continue
             if group.scalar is not None and opened.is_array:
                 text = place.begun + group.scalar if group.goes_on else group.scalar
-                value = self._items.number_of(scalar(text))
+                value = self._items.values.find(scalar(text))
                 if value is None or not self._items.has(opened.inside, value):
                     continue
             if self._items.read(place, group.probe, group.found)[1] is not group.probe:
@@ -240,17 +221,15 @@ class DistinctMasks(InterningMachine):
             for each in (inner, *self._next_strings(inner))
         )
 
+    @memoised
     def _next_strings(self, inner: int) -> frozenset[int]:
         """The states that another string begins in, if this one ends after a few characters."""
-        found = self._next.get(inner)
-        if found is None:
-            met = level = {inner}
-            for _ in range(_IN_A_TOKEN):
-                level = {target for each in level for target in self._characters_to(each)} - met
-                met = met | level
-            read = (self.inner.read(each, b'","') for each in sorted(met))
-            found = self._next[inner] = frozenset(each for each in read if each is not None)
-        return found
+        met = level = {inner}
+        for _ in range(_IN_A_TOKEN):
+            level = {target for each in level for target in self._characters_to(each)} - met
+            met = met | level
+        read = (self.inner.read(each, b'","') for each in sorted(met))
+        return frozenset(each for each in read if each is not None)
 
     def _characters_to(self, inner: int) -> set[int]:
         """The states that characters of a string lead to, or parts of them."""
@@ -363,17 +342,15 @@ class DistinctMasks(InterningMachine):
             found = self._rooms[key] = len(choices), texts
         return found
 
+    @memoised
     def _most(self, inner: int) -> tuple[int, int]:
         """The state that most characters of a string lead to, and their bytes as bits."""
-        found = self._characters.get(inner)
-        if found is None:
-            leads = {o: t for o, t in self._leads(inner).items() if o not in b'"\\'}
-            target = max(leads.values(), key=list(leads.values()).count, default=inner)
-            bits = sum(1 << octet for octet, behind in leads.items() if behind == target)
-            if all(self.inner.read(inner, each) == target for each in _BEYOND):
-                bits |= _ALL_BEYOND
-            found = self._characters[inner] = bits, target
-        return found
+        leads = {o: t for o, t in self._leads(inner).items() if o not in b'"\\'}
+        target = max(leads.values(), key=list(leads.values()).count, default=inner)
+        bits = sum(1 << octet for octet, behind in leads.items() if behind == target)
+        if all(self.inner.read(inner, each) == target for each in _BEYOND):
+            bits |= _ALL_BEYOND
+        return bits, target
 
     def _leads(self, inner: int) -> dict[int, int]:
         """Where a state of the inner machine leads by each byte of a text."""
@@ -388,8 +365,12 @@ class DistinctMasks(InterningMachine):
 
     def _arrays(self, place: Place) -> Iterator[int]:
         """The items of each array that is open."""
-        opened, number = self._items.open, place.open
+        return (opened.inside for opened in self._around(place) if opened.is_array)
+
+    def _around(self, place: Place) -> Iterator[Open]:
+        """What is open, the innermost first."""
+        number = place.open
         while number:
-            if opened[number].is_array:
-                yield opened[number].inside
-            number = opened[number].below
+            opened = self._items.open[number]
+            yield opened
+            number = opened.below

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ..network.configurations import REFUSED, Texts
 from ..network.tables import Reading
+from ..tokens.memo import Numbered
 from .equal_items import MARK, START, EqualItems, Place, events_of
 
 
@@ -13,21 +14,13 @@ class DistinctTexts:
 
     def __init__(self, inner: Texts) -> None:
         self._inner, self._items = inner, EqualItems()
-        self._states: list[tuple[int, Place]] = []
-        self._numbers: dict[tuple[int, Place], int] = {}
-        self.start = self._number(inner.start, START)
+        self._states = Numbered[tuple[int, Place]]()
+        self.start = self._states.number((inner.start, START))
 
     @property
     def tables(self) -> Reading:
         """How states read symbols."""
         return self._inner.tables
-
-    def _number(self, inner: int, place: Place) -> int:
-        key = inner, place
-        number = self._numbers.setdefault(key, len(self._states))
-        if number == len(self._states):
-            self._states.append(key)
-        return number
 
     def read(self, state: int, symbols: Iterable[int]) -> int:
         """The state after some bytes, or ``REFUSED``."""
@@ -35,7 +28,7 @@ class DistinctTexts:
         octets = bytes(symbols)
         place, marked = self._items.read(place, octets, events_of(place.lexical, octets))
         reached = REFUSED if MARK in octets else self._inner.read(inner, marked)
-        return reached if reached == REFUSED else self._number(reached, place)
+        return reached if reached == REFUSED else self._states.number((reached, place))
 
     def inside(self, state: int) -> tuple[Texts, int]:
         """What reads bytes and marks, and its state."""

@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Hashable
 from typing import NamedTuple
 
+from ..tokens.memo import Numbered
+
 MARK = 0xFF
 
 # What was read last: something between values, part of a string, of its escape, or of another
@@ -118,10 +120,8 @@ class EqualItems:
     """Reads texts from ``START`` on. Grows with what it reads; ``count``: how much that is."""
 
     def __init__(self) -> None:
-        self.open: list[Open] = [Open(0, False, NOTHING, matters=False)]
-        self._opens: dict[Open, int] = {}
-        self.values: list[Hashable] = []
-        self._numbers: dict[Hashable, int] = {}
+        self.open = Numbered([Open(0, False, NOTHING, matters=False)])
+        self.values = Numbered[Hashable]()
         # Of lists of items the one without the last, the last, the bytes of all strings, how many
         # the longest has, and how many strings there are.
         self._before, self._last, self._octets, self._longest = [NOTHING], [0], [0], [0]
@@ -130,7 +130,11 @@ class EqualItems:
         # Of a few lists how their scalars are written, ascending; and of others what is in them.
         self._written: dict[int, list[bytes]] = {NOTHING: []}
         self._sets: dict[int, frozenset[int]] = {}
-        self.count = 0
+
+    @property
+    def count(self) -> int:
+        """How much was read."""
+        return len(self.open) + len(self.values) + len(self._before)
 
     def read(self, place: Place, octets: bytes, found: Events) -> tuple[Place, bytes]:
         """The place after some bytes, which do what is ``found``, and these with marks."""
@@ -140,7 +144,7 @@ class EqualItems:
         for kind, start, end in found.events:
             if kind in (ARRAY, OBJECT):
                 is_array, matters = kind == ARRAY, self.open[top].matters
-                top = self._number(Open(top, is_array, NOTHING, is_array or matters))
+                top = self.open.number(Open(top, is_array, NOTHING, is_array or matters))
                 continue
             if kind == END:
                 ended, top = self.open[top], self.open[top].below
@@ -149,12 +153,13 @@ class EqualItems:
                 value = self._whole(ended)
             elif self.open[top].matters:
                 text = octets[start:end] if start >= 0 else place.begun + octets[:end]
-                value = self.value(scalar(text))
+                value = self.values.number(scalar(text))
             else:
                 continue
             opened = self.open[top]
             is_equal = opened.is_array and self.has(opened.inside, value)
-            top = self._number(opened._replace(inside=self._with(opened.inside, value)))
+            inside = self._with(opened.inside, value)
+            top = self.open.number(opened._replace(inside=inside))
             if is_equal:
                 pieces += (octets[written:end], bytes((MARK,)))
                 written = end
@@ -230,25 +235,13 @@ class EqualItems:
         found.reverse()
         return found
 
-    def value(self, what: Hashable) -> int:
-        """The number of a value."""
-        number = self._numbers.setdefault(what, len(self.values))
-        if number == len(self.values):
-            self.values.append(what)
-            self.count += 1
-        return number
-
-    def number_of(self, what: Hashable) -> int | None:
-        """The number of a value, if it was met."""
-        return self._numbers.get(what)
-
     def _whole(self, ended: Open) -> int:
         inside = self.members(ended.inside)
         if ended.is_array:
-            return self.value(("array", *inside))
+            return self.values.number(("array", *inside))
         # Readers keep the last value of a key.
         pairs = dict(zip(inside[::2], inside[1::2], strict=False))
-        return self.value(("object", frozenset(pairs.items())))
+        return self.values.number(("object", frozenset(pairs.items())))
 
     def _with(self, items: int, value: int) -> int:
         """Some items and one more."""
@@ -264,14 +257,6 @@ class EqualItems:
             self._last.append(value)
             self._octets.append(octets)
             self._strings.append(self._strings[items] + isinstance(what, bytes))
-            self.count += 1
-        return number
-
-    def _number(self, opened: Open) -> int:
-        number = self._opens.setdefault(opened, len(self.open))
-        if number == len(self.open):
-            self.open.append(opened)
-            self.count += 1
         return number
 
 

@@ -23,7 +23,7 @@ from ..dfa.emptiness import Sets
 from ..dfa.lazy_reader import Thread
 from ..dfa.token_walks import Ends, TokenTries, TokenWalks, TrieParts
 from ..dfa.walked import Walked
-from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, memoised
 from ..tokens.trie import ranges
 from ..walk.node_sets import Nodes
 
@@ -55,7 +55,6 @@ class Exits:
         caches: CacheBudget,
     ) -> None:
         self._walked, self._make_follows = walked, follows
-        self._places: dict[int, _Place] = {}
         walks, nodes, rows = caches.divide(_WALKS, _NODES, _ROWS)
         self._walk_budget = CacheBudget(walks.limit // max(len(walked), 1))
         self._nodes: BoundedCache[tuple[int, int, int, bytes], Nodes] = nodes.cache()
@@ -95,22 +94,20 @@ class Exits:
             nodes = np.concatenate((np.zeros(1, dtype=np.int32), nodes))
         return nodes
 
+    @memoised
     def _place(self, terminal: int, parts: TrieParts) -> _Place:
-        place = self._places.get(terminal)
-        if place is None:
-            children = np.flatnonzero(self._follows[terminal][parts.trie.octets])
-            is_exit = np.zeros(len(parts.trie.octets), dtype=np.bool_)
-            is_exit[parts.trie.above[children[children > 0]]] = True
-            at_root, is_exit[0] = bool(is_exit[0]), False
-            nodes = np.flatnonzero(is_exit).astype(np.int32)
-            tries = TokenTries(parts.trie.leading_to(nodes))
-            ends: BoundedCache[tuple[int, int, bool], Ends] = self._walk_budget.cache()
-            walks = [
-                TokenWalks(each.conjunction, each.lengths, tries, len(nodes), i, ends)
-                for i, each in enumerate(self._walked[terminal])
-            ]
-            place = self._places[terminal] = _Place(nodes, at_root, tries, walks)
-        return place
+        children = np.flatnonzero(self._follows[terminal][parts.trie.octets])
+        is_exit = np.zeros(len(parts.trie.octets), dtype=np.bool_)
+        is_exit[parts.trie.above[children[children > 0]]] = True
+        at_root, is_exit[0] = bool(is_exit[0]), False
+        nodes = np.flatnonzero(is_exit).astype(np.int32)
+        tries = TokenTries(parts.trie.leading_to(nodes))
+        ends: BoundedCache[tuple[int, int, bool], Ends] = self._walk_budget.cache()
+        walks = [
+            TokenWalks(each.conjunction, each.lengths, tries, len(nodes), i, ends)
+            for i, each in enumerate(self._walked[terminal])
+        ]
+        return _Place(nodes, at_root, tries, walks)
 
     def _nodes_of(self, terminal: int, place: _Place, thread: Thread) -> Nodes:
         number, state, sets, characters = thread

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens import tokenset
+from ..tokens.memo import memoised
 from ..tokens.sharing import recent, shared
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import TEXT as TEXT_TOKEN
@@ -93,7 +94,6 @@ class TokensByItems:
 
     def __init__(self, *arrays: NDArray[Any]) -> None:
         self._vocabulary = shared(Vocabulary, *arrays)
-        self._events: dict[tuple[int, int], Events] = {}
         self._ends: dict[tuple[int, tuple[bool, ...]], ItemEnds] = {}
 
     @classmethod
@@ -101,13 +101,10 @@ class TokensByItems:
         """What the last machine of this vocabulary had, if it is not long ago."""
         return recent(cls, vocabulary.data, vocabulary.offsets, vocabulary.kinds)
 
+    @memoised
     def events(self, lexical: int, token_id: int) -> Events:
         """What a token does after what was read last."""
-        key = lexical, token_id
-        found = self._events.get(key)
-        if found is None:
-            found = self._events[key] = events_of(lexical, self._vocabulary.token(token_id))
-        return found
+        return events_of(lexical, self._vocabulary.token(token_id))
 
     @cached_property
     def never(self) -> list[int]:
@@ -242,7 +239,6 @@ class TokensAlong:
         for text, token_id in known:
             self._known.setdefault(text, []).append(token_id)
         self._by_length = sorted(self._known, key=len)
-        self._heads: dict[int, dict[bytes, int]] = {}
 
     def __call__(self, texts: Sequence[bytes], start: int, least: int) -> Iterator[int]:
         """The tokens of at least so many bytes that some texts, which ascend, have from ``start``
@@ -259,11 +255,8 @@ class TokensAlong:
                     yield from self(texts[low - 1 : high], start, least + 1)
                 low = high
 
+    @memoised
     def _beginning(self, least: int) -> dict[bytes, int]:
         """How long the longest token is, by the first so many bytes."""
-        heads = self._heads.get(least)
-        if heads is None:
-            first = bisect_left(self._by_length, least, key=len)
-            heads = {text[:least]: len(text) for text in self._by_length[first:]}
-            self._heads[least] = heads
-        return heads
+        first = bisect_left(self._by_length, least, key=len)
+        return {text[:least]: len(text) for text in self._by_length[first:]}

@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import Protocol
 
 from ..container.sections import Arrays
-from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Entries, Texts
 from ..network.tables import DEAD
 from ..tokens import tokenset
@@ -134,13 +133,6 @@ class MetMasks(InterningMachine):
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
         return self.network.may_end(state)
-
-    def step(self, state: int, token_id: int) -> int:
-        """The configuration after a token. Raises ``ArtifactError`` if it does not fit."""
-        target = self.take(state, token_id)
-        if target is None:
-            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
-        return target
 
     def take(self, state: int, token_id: int) -> int | None:
         """The configuration after a token, or None if it may not come next."""

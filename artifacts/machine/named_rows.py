@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..container.sections import Arrays, check_sections, require
 from ..network.configurations import Entries
 from ..network.tables import DEAD
+from ..tokens.memo import memoised
 from ..tokens.tokenset import Words
 from ..walk.node_sets import NOTHING
 from ..walk.summary_tables import StoredRows, SummaryTables, check_summaries
@@ -39,7 +40,6 @@ class NamedRows:
         self._numbers: dict[Name, int] = {name: i for i, name in enumerate(names)}
         self._rows = StoredRows(SummaryTables.from_arrays(arrays), vocab_size, len(names), 0)
         self._states, self._longest = states, longest
-        self._found: dict[int, int | None] = {}
 
     def forget(self) -> None:
         """Nothing is kept that is not in the file."""
@@ -62,12 +62,11 @@ class NamedRows:
             looked_at.add(node)
             ((state, node),) = entries[node]
 
+    @memoised
     def _number(self, state: int) -> int | None:
         """What the file calls a state."""
-        if state not in self._found:
-            name = self._states.name(self._states.within(state, self._longest))
-            self._found[state] = None if name is None else self._numbers.get(name)
-        return self._found[state]
+        name = self._states.name(self._states.within(state, self._longest))
+        return None if name is None else self._numbers.get(name)
 
 
 def named_sections(names: Sequence[Name]) -> dict[str, NDArray[np.int32]]:

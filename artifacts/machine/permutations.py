@@ -9,6 +9,7 @@ tokens read in it is found once for all sets.
 from weakref import proxy
 
 from ..network.sets import MOST_BELOW, NONE, AmbiguousPartsError, SetRule, Value
+from ..tokens.memo import memoised
 from .positions import Positions
 
 
@@ -18,7 +19,6 @@ class Permutations:
 
     def __init__(self, positions: Positions) -> None:
         self._positions: Positions = proxy(positions)
-        self._sets: dict[tuple[SetRule, Value], int] = {}
         self._values: dict[int, tuple[SetRule, Value]] = {}
         self._written = 0
 
@@ -55,10 +55,9 @@ class Permutations:
     def _call(self, state: int, symbol: int, rule: SetRule, value: Value) -> None:
         self._positions.arcs[state] += (symbol, symbol, self._position(rule, value))
 
+    @memoised
     def _position(self, rule: SetRule, value: Value) -> int:
-        key = rule, value
-        if key not in self._sets:
-            found = self._sets[key] = self._positions.new_state()
-            self._values[found] = key
-            self._positions.unlaid[found] = self
-        return self._sets[key]
+        found = self._positions.new_state()
+        self._values[found] = rule, value
+        self._positions.unlaid[found] = self
+        return found

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens.lengths import ENDLESS
+from ..tokens.memo import memoised, top_down
 from .positions import END, Positions
 from .repetitions import Repetitions
 from .state_lists import EMPTY, ENDED, StateLists
@@ -70,7 +71,6 @@ class PositionStates:
         self._calls = {EMPTY: False, ENDED: False}
         self._copies: dict[int, _Copies] = {EMPTY: frozenset(), ENDED: frozenset()}
         self._rooms = {EMPTY: ENDLESS, ENDED: ENDLESS}
-        self._moved: dict[tuple[int, int, int, int], int] = {}
         self.start = self.callee(first_call)
 
     def seen(self, number: int) -> tuple[bool, bool, int]:
@@ -145,19 +145,26 @@ class PositionStates:
     ) -> Iterator[tuple[int, int, int]]:
         """The arcs of positions and of what is called there; and, ``through`` all of them, of what
         they lead to. Repetitions go on as if they had no bounds."""
-        seen = set(positions)
-        pending = list(seen)
-        for position in pending:
-            self._lists.closure(position)
-            arcs, reached = self._arcs[position], list(self._positions.epsilon[position])
-            for low, high, target in zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True):
-                yield low, high, target
+
+        def reached(position: int) -> Iterator[int]:
+            yield from self._positions.epsilon[position]
+            for low, high, target in self._leaving(position):
                 calls = range(max(low, self.first_procedure), high + 1)
-                reached += [self._start_of(symbol - self.first_procedure) for symbol in calls]
-                reached += [target] * through
-            new = {*map(self._repetitions.endless, reached)} - seen
-            seen |= new
-            pending += new
+                yield from (self._start_of(symbol - self.first_procedure) for symbol in calls)
+                if through:
+                    yield target
+
+        def endless(position: int) -> Iterable[int]:
+            return map(self._repetitions.endless, reached(position))
+
+        for position in top_down(positions, endless):
+            self._lists.closure(position)
+            yield from self._leaving(position)
+
+    def _leaving(self, position: int) -> Iterator[tuple[int, int, int]]:
+        """The arcs of a position."""
+        arcs = self._arcs[position]
+        return zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True)
 
     def twin(self, number: int) -> int:
         """The set that goes on without the bounds of repetitions: it reads, calls and ends as this
@@ -213,20 +220,17 @@ class PositionStates:
         alike = self._repetitions.alike(only, real)
         return real - alike << _LIST_BITS | self._with_more(number, only, read, alike - read)
 
+    @memoised
     def _with_more(self, number: int, repetition: int, first: int, more: int) -> int:
         """The list in which copies are those after so many items more."""
         if not more:
             return number
-        key = number, repetition, first, more
-        found = self._moved.get(key)
-        if found is None:
-            members = list(self._lists.members(number))
-            for place, position in enumerate(members):
-                copy = self._repetitions.copy_at(position)
-                if copy is not None and copy[0] == repetition and copy[1] >= first:
-                    members[place] = self._repetitions.moved(position, more)
-            found = self._moved[key] = self._lists.of(members, ended=self._lists.ended[number])
-        return found
+        members = list(self._lists.members(number))
+        for place, position in enumerate(members):
+            copy = self._repetitions.copy_at(position)
+            if copy is not None and copy[0] == repetition and copy[1] >= first:
+                members[place] = self._repetitions.moved(position, more)
+        return self._lists.of(members, ended=self._lists.ended[number])
 
     def _copies_of(self, number: int) -> _Copies:
         """Up to two of the copies that a list is in."""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import proxy
 
+from ..tokens.memo import memoised
 from .positions import Positions, Runs
 
 # In place of how many items were read: fewer than the least, or enough and any number more.
@@ -78,7 +79,6 @@ class Repetitions:
         self._fronts: dict[tuple[int, int], int] = {}
         self._read: dict[int, tuple[int, int]] = {}
         self._inside: dict[int, tuple[int, int, int]] = {}
-        self._copies: dict[tuple[int, int], int] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -169,18 +169,17 @@ class Repetitions:
             self._positions.unlaid[state] = self
         return self._fronts[key]
 
+    @memoised
     def _copied(self, number: int, read: int) -> int:
         """A copy of an item: its place p is the position that many after this one."""
-        base = self._copies.get((number, read))
-        if base is None:
-            item = self._times[number].item
-            behind = self._front(number, read if read < 0 else read + 1)
-            base = self._copies[number, read] = len(self._positions.arcs) - 1
-            moved = [behind, *range(base + 1, base + len(item.arcs))]
-            for place, runs in enumerate(item.arcs[1:], 1):
-                runs = runs[:]
-                runs[2::3] = [moved[target] for target in runs[2::3]]
-                self._positions.arcs.append(runs)
-                self._positions.epsilon.append([moved[target] for target in item.epsilon[place]])
-                self._inside[base + place] = number, read, place
+        item = self._times[number].item
+        behind = self._front(number, read if read < 0 else read + 1)
+        base = len(self._positions.arcs) - 1
+        moved = [behind, *range(base + 1, base + len(item.arcs))]
+        for place, runs in enumerate(item.arcs[1:], 1):
+            runs = runs[:]
+            runs[2::3] = [moved[target] for target in runs[2::3]]
+            self._positions.arcs.append(runs)
+            self._positions.epsilon.append([moved[target] for target in item.epsilon[place]])
+            self._inside[base + place] = number, read, place
         return base

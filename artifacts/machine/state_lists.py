@@ -14,6 +14,8 @@ already consists of sets of one position, and costs a copy.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ..tokens.memo import Made, top_down
+from ..tokens.sharing import weakly
 from .positions import END, Positions, Runs
 
 # More places than positions can have.
@@ -59,7 +61,7 @@ class StateLists:
         self._runs: list[Runs | None] = [[], []]
         self._closures = {END: ENDED}
         # What a state alone reads, by the state.
-        self._alone = dict[int, Runs]()
+        self._alone = Made(weakly(self._read_alone))
         self._unions = dict[int, int]()
         # Of all unions together the positions that were not shared.
         self._copied = 0
@@ -219,14 +221,13 @@ class StateLists:
 
     def _around_cycle(self, state: int) -> int:
         """The closure of a state on a cycle of ε edges."""
-        seen, pending = {state}, [state]
-        for current in pending:
+
+        def following(current: int) -> Sequence[int]:
             if current in self._unlaid:
                 self._unlaid.pop(current).lay(current)
-            for target in self._epsilon[current]:
-                if target not in seen:
-                    seen.add(target)
-                    pending.append(target)
+            return self._epsilon[current]
+
+        seen = set(top_down([state], following))
         return self.of((s for s in seen if self._arcs[s]), ended=END in seen)
 
     def runs(self, number: int) -> Runs:
@@ -247,7 +248,7 @@ class StateLists:
         alone, own = self._alone, list[Runs]()
         for current in pending:
             state = self._order[self._heads[current]]
-            own.append(alone.get(state) or self._runs_of(state))
+            own.append(alone[state])
         before = self._copied
         for i in range(len(own) - 1, -1, -1):
             self._check()
@@ -293,10 +294,6 @@ class StateLists:
                 made[whole] = number
             if whole:
                 found += (cuts[i], cuts[i + 1] - 1, made[whole])
-        return found
-
-    def _runs_of(self, state: int) -> Runs:
-        found = self._alone[state] = self._read_alone(state)
         return found
 
     def _read_alone(self, state: int) -> Runs:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, overload
 
 from ..tokens.lengths import ENDLESS
+from ..tokens.memo import Made, memoised
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE
 from ..walk.characters import leading_outside_ascii
 
@@ -49,9 +50,8 @@ class _FollowingRow(Sequence[int]):
     is not looked at gets no number."""
 
     def __init__(self, states: "States", state: int, base: int) -> None:
-        self._states, self._state, self._row = states, state, states[base]
-        self.base = base
-        self._found: dict[int, int] = {}
+        self.base, self._row = base, states[base]
+        self._led = Made[int, int](lambda target: states.further(state, target))
 
     def __len__(self) -> int:
         return len(self._row)
@@ -63,16 +63,8 @@ class _FollowingRow(Sequence[int]):
     def __getitem__(self, symbol: int | slice) -> int | list[int]:
         if isinstance(symbol, slice):
             # Most symbols lead to few states.
-            targets = self._row[symbol]
-            found = {target: self._led(target) for target in dict.fromkeys(targets)}
-            return [found[target] for target in targets]
-        return self._led(self._row[symbol])
-
-    def _led(self, target: int) -> int:
-        found = self._found.get(target)
-        if found is None:
-            found = self._found[target] = self._states.further(self._state, target)
-        return found
+            return [self._led[target] for target in self._row[symbol]]
+        return self._led[self._row[symbol]]
 
 
 class States(dict[int, Sequence[int]]):
@@ -100,7 +92,7 @@ class States(dict[int, Sequence[int]]):
         self.terminals = maker.first_call - _OCTETS
         self.ends, self.stops, self.plain = [False], [False], [False]
         self.calls: list[list[tuple[int, int]]] = [_NO_CALLS]
-        self.rooms, self._twins = [ENDLESS], dict[int, int]()
+        self.rooms = [ENDLESS]
         self.is_bounded = False
         self._counting: dict[int, int] = {}
         self.start, self.nullable_start = self._number(maker.start), maker.nullable_start
@@ -149,12 +141,10 @@ class States(dict[int, Sequence[int]]):
         """The state that a call of a symbol starts in."""
         return self._number(self._maker.callee(symbol))
 
+    @memoised
     def twin(self, state: int) -> int:
         """The state that goes on as another, without the bounds of repetitions."""
-        found = self._twins.get(state)
-        if found is None:
-            found = self._twins[state] = self._number(self._maker.twin(self._sets[state]))
-        return found
+        return self._number(self._maker.twin(self._sets[state]))
 
     def within(self, state: int, characters: int) -> int:
         """The state that stands for one, if no text is of more than so many characters."""

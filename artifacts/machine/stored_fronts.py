@@ -20,6 +20,7 @@ from ..container.sections import Arrays, check_sections, require
 from ..network.check import check_sets
 from ..network.counts import MOST_ITEMS, UNBOUNDED
 from ..network.sets import SetRule, Sets
+from ..tokens.memo import memoised, top_down
 from ..tokens.trie import ranges
 from .permutations import Permutations
 from .positions import END, NOWHERE, Positions, Runs
@@ -137,8 +138,7 @@ class FrontReader:
         self.repetitions, self.permutations = Repetitions(into), Permutations(into)
         self._times, self._rules, self._items = fronts.times, fronts.rules, fronts.items
         self._into: Positions = proxy(into)
-        self._read, self._known = read, dict[int, Item]()
-        self._stored, self._begun = into.states, list[int]()
+        self._read, self._stored, self._begun = read, into.states, list[int]()
         into.unlaid |= dict.fromkeys([*self._times, *self._rules], self)
 
     def lay(self, state: int) -> None:
@@ -159,17 +159,16 @@ class FrontReader:
         number, read, place = self.repetitions.name(position) or (0, MOST_READ, 0)
         return (self._begun[number], read, place) if read < MOST_READ else None
 
+    @memoised
     def _item(self, number: int) -> Item:
-        if number not in self._known:
-            first, count = self._items[number].tolist()
-            arcs, skips = list[Runs]([[]]), list[Sequence[int]]([NOWHERE])
-            for position in range(first, first + count):
-                runs, targets = self._read(position)
-                runs[2::3] = [target and target - first + 1 for target in runs[2::3]]
-                arcs.append(runs)
-                skips.append([target and target - first + 1 for target in targets])
-            self._known[number] = Item.of(arcs, skips)
-        return self._known[number]
+        first, count = self._items[number].tolist()
+        arcs, skips = list[Runs]([[]]), list[Sequence[int]]([NOWHERE])
+        for position in range(first, first + count):
+            runs, targets = self._read(position)
+            runs[2::3] = [target and target - first + 1 for target in runs[2::3]]
+            arcs.append(runs)
+            skips.append([target and target - first + 1 for target in targets])
+        return Item.of(arcs, skips)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,11 +225,6 @@ def _check_items(items: NDArray[np.integer], arcs: Edges, skips: Edges) -> NDArr
         require(not leaves.any(), _ITEMS)
     targets, offsets = skips.targets.data, skips.offsets.data
     for begin in first.tolist():
-        seen = {begin: None}
-        for position in (pending := [begin]):
-            for target in targets[offsets[position] : offsets[position + 1]]:
-                if target not in seen:
-                    seen[target] = None
-                    pending.append(target)
+        seen = top_down([begin], lambda p: targets[offsets[p] : offsets[p + 1]])
         require(END not in seen, _ITEMS)
     return owners >= 0

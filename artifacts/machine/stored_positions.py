@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..container.sections import Arrays, check_sections, require
 from ..network.check import check_first_calls
+from ..tokens.memo import top_down
 from .position_states import PositionStates
 from .positions import END, NOWHERE, Positions, Runs
 from .stored_fronts import Edges, FrontReader, StoredFronts, check_fronts
@@ -220,18 +221,17 @@ def _first_calls(
     begins, times = fronts.items[:, 0].tolist(), fronts.times
     skips, offsets = found.skips.data, found.skip_offsets.data
     steps, pairs = 0, set[tuple[int, int]]()
+
+    def skipped(position: int) -> Sequence[int]:
+        if position not in times:
+            return skips[offsets[position] : offsets[position + 1]]
+        item, least, _, behind = times[position]
+        return [begins[item], *([] if least else [behind])]
+
     for procedure, start in enumerate(found.starts.tolist()):
-        seen, pending = {start}, [start]
-        for position in pending:
+        for position in top_down([start], skipped):
+            steps += 1
             pairs.update((procedure, callee) for callee in called.get(position, ()))
-            more = {*skips[offsets[position] : offsets[position + 1]]}
-            if position in times:
-                item, least, _, behind = times[position]
-                more = {begins[item], *([] if least else [behind])}
-            more -= seen
-            seen |= more
-            pending += more
-        steps += len(pending)
         require(steps <= _MOST_SKIPPED, "positions.skips")
     both = np.array(sorted(pairs), np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]

@@ -6,10 +6,12 @@ A terminal is called as a rule is. Its states are the threads of its conjunction
 (``artifacts/dfa``), and what a byte makes of them is found when it is first read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 from ..dfa.lazy_reader import Reader, Threads
+from ..tokens.memo import Made
 from ..tokens.sharing import weakly
 from .position_states import PositionStates
 from .states import DEAD, States
@@ -52,8 +54,12 @@ class TerminalStates(States):
     def __missing__(self, state: int) -> Sequence[int]:
         if state not in self.inside:
             return super().__missing__(state)
-        row = self[state] = cast("Sequence[int]", _Row(weakly(self.behind), state))
+        row = cast("Sequence[int]", Made(partial(weakly(self._read), state)))
+        self[state] = row
         return row
+
+    def _read(self, state: int, octet: int) -> int:
+        return self.behind(state, bytes((octet,)))
 
     def _callee(self, symbol: int) -> int:
         terminal = symbol - self._width
@@ -69,15 +75,3 @@ class TerminalStates(States):
             number = self._numbers_inside[key] = self._added(_NO_SET, ends, ends)
             self.inside[number] = key
         return number
-
-
-class _Row(dict[int, int]):
-    """By byte where a state inside a terminal leads, as far as it was looked up."""
-
-    def __init__(self, behind: Callable[[int, bytes], int], state: int) -> None:
-        super().__init__()
-        self._behind, self._state = behind, state
-
-    def __missing__(self, octet: int) -> int:
-        target = self[octet] = self._behind(self._state, bytes((octet,)))
-        return target

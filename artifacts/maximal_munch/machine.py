@@ -14,7 +14,6 @@ evicted.
 from collections.abc import Callable, Sequence
 from copy import copy
 
-from ..errors import ArtifactError
 from ..network.configurations import Stacks
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
@@ -128,13 +127,6 @@ class MaximalMunchMasks(InterningMachine):
         """Whether the text so far is a member."""
         with self.lock:
             return self.configurations.is_accepting(configuration)
-
-    def step(self, configuration: int, token_id: int) -> int:
-        """The configuration after a token. Raises ``ArtifactError`` if it does not fit."""
-        target = self.take(configuration, token_id)
-        if target is None:
-            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
-        return target
 
     def take(self, configuration: int, token_id: int) -> int | None:
         """The configuration after a token; None if it does not fit."""

@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any, Protocol, TypeAlias
 
+from ..errors import ArtifactError
 from .memo import CacheBudget
 from .tokenset import Words
 
@@ -85,6 +86,17 @@ class InterningMachine(ABC):
     def held_bytes(self) -> int:
         """The same, for the budget."""
         return self.interned_bytes
+
+    @abstractmethod
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token, or None if it may not come next."""
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token. Raises ``ArtifactError`` if it does not fit."""
+        target = self.take(state, token_id)
+        if target is None:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        return target
 
     def look(self) -> None:
         """Find out whether it is full."""

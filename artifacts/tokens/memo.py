@@ -180,11 +180,14 @@ class Made(dict[K, V]):
 
 
 class Numbered(list[K]):
-    """Values by number, each once, in the order in which they were met."""
+    """Values by number, each once, in the order in which they were met. ``find``: the number of a
+    value, None if it was not met."""
 
     def __init__(self, first: Iterable[K] = ()) -> None:
         super().__init__(first)
         self._numbers = {value: number for number, value in enumerate(self)}
+
+        self.find = self._numbers.get
 
     def number(self, value: K) -> int:
         """The number of a value, which has one from now on."""
