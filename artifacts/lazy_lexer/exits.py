@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..dfa.stacked_dfas import DEAD
 from ..dfa.token_walks import TrieParts
 from ..maximal_munch.tables import MaximalMunchTables
+from ..tokens.memo import memoised, top_down
 from ..walk.node_sets import Nodes
 
 # Bytes of a node of such a trie, roughly.
@@ -42,7 +43,6 @@ class Following:
         dfas = tables.lexer.dfas
         self._firsts = (dfas.table[dfas.starts] != DEAD)[:, dfas.columns[:256]]
         self._ignored = frozenset(np.flatnonzero(tables.lexer.ignored).tolist())
-        self._found: dict[int, NDArray[np.bool_]] = {}
 
     def exits(self, lexeme: int | None, parts: TrieParts) -> Exits:
         """The exits of a lexeme, or of any; ``parts``: of the token trie."""
@@ -56,18 +56,14 @@ class Following:
         small = TrieParts(parts.trie.leading_to(nodes))
         return Exits(nodes, small, small.nodes)
 
+    @memoised
     def behind(self, lexeme: int) -> NDArray[np.bool_]:
         """The bytes with which something may begin after a lexeme, bool (256,), or some more."""
-        found = self._found.get(lexeme)
-        if found is None:
-            network = self._tables.network
-            # What is ignored changes nothing; counters and sets go on in ways of their own.
-            if lexeme in self._ignored or network.counters is not None:
-                found = self._firsts.any(axis=0)
-            else:
-                followers = self._behind(lexeme) | self._ignored
-                found = self._firsts[sorted(followers)].any(axis=0)
-            self._found[lexeme] = found
+        firsts = self._firsts
+        # What is ignored changes nothing; counters and sets go on in ways of their own.
+        if lexeme not in self._ignored and self._tables.network.counters is None:
+            firsts = firsts[sorted(self._behind(lexeme) | self._ignored)]
+        found: NDArray[np.bool_] = firsts.any(axis=0)
         return found
 
     def _behind(self, lexeme: int) -> frozenset[int]:
@@ -77,9 +73,5 @@ class Following:
         if any(network.ends[state] for state in seen):
             # Where a call ends, any other may go on.
             seen |= set(network.call_returns.tolist())
-        pending = list(seen)
-        for state in pending:
-            called = {start for start, _ in network.calls[state]} - seen
-            seen |= called
-            pending.extend(called)
-        return frozenset(np.flatnonzero(edges[sorted(seen)].any(axis=0)).tolist())
+        states = top_down(seen, lambda state: [start for start, _ in network.calls[state]])
+        return frozenset(np.flatnonzero(edges[sorted(states)].any(axis=0)).tolist())

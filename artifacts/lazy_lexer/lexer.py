@@ -5,8 +5,9 @@
 A state in which no lazy DFA is left is one of that lexer itself.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -18,6 +19,7 @@ from ..dfa.conjunctions import Conjunction, from_sections
 from ..dfa.lazy_reader import Reader, Threads
 from ..dfa.stacked_dfas import DEAD
 from ..maximal_munch.lexer import NO_ACCEPT, Lexer, LexerTables
+from ..tokens.memo import Made, memoised
 from ..tokens.sharing import weakly
 from .check import LEXEMES, TERMINALS
 
@@ -61,20 +63,6 @@ def conjunctions_of(arrays: Arrays) -> dict[int, Sequence[Conjunction]]:
     return {lexeme: conjunctions[low:high] for lexeme, (low, high) in lexemes}
 
 
-class _Steps(dict[int, int]):
-    """Where bytes lead from a state, as they are asked for."""
-
-    __slots__ = "_state", "_step"
-
-    def __init__(self, step: Callable[[int, int], int], state: int) -> None:
-        super().__init__()
-        self._step, self._state = step, state
-
-    def __missing__(self, octet: int) -> int:
-        target = self[octet] = self._step(self._state, octet)
-        return target
-
-
 class LazyLexer(Lexer):
     """``parts``: of the states in which some lazy DFA is left. ``readers``: of the lazy DFAs, by
     lexeme."""
@@ -100,16 +88,14 @@ class LazyLexer(Lexer):
         """About the size of all others."""
         return _STATE_BYTES * len(self.parts)
 
+    @memoised
     def start(self, allowed: frozenset[int]) -> int:
         """The state before a lexeme where the parser allows ``allowed``."""
         wanted = allowed | self.ignored
         lazily = sorted(wanted & self.readers.keys())
-        cached = self._starts.get(allowed)
-        if cached is None:
-            begun = sorted(self._begins[lexeme] for lexeme in wanted - self.readers.keys())
-            places = tuple((lexeme, self.readers[lexeme].start) for lexeme in lazily)
-            cached = self._starts[allowed] = self._lazy(self._number(tuple(begun)), places)
-        return cached
+        begun = sorted(self._begins[lexeme] for lexeme in wanted - self.readers.keys())
+        places = tuple((lexeme, self.readers[lexeme].start) for lexeme in lazily)
+        return self._lazy(self._number(tuple(begun)), places)
 
     def lexemes(self, state: int) -> frozenset[int]:
         """The lexemes that can still be read in a state."""
@@ -145,7 +131,7 @@ class LazyLexer(Lexer):
             # Of its own DFA states there are those of the other lexemes alone.
             self._sets.append(self.sets[others])
             self._keep(number, DEAD, self.accept_set([*self.ended(others), *ended]))
-            self.rows[number] = _Steps(weakly(self._step), number)
+            self.rows[number] = Made(partial(weakly(self._step), number))
             self.parts[number] = parts
         return number
 

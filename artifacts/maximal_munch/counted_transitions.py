@@ -131,10 +131,6 @@ class CountedTransitions(ParserTransitions):
         gone = sum(self._widths[counter] for counter, _ in before[: len(before) - same])
         return _Change(gone, same, now)
 
-    def may_end_after(self, head: int, frames: int, accept_set: int) -> bool:
-        """Whether the text may end after a lexeme of an accept set."""
-        return self.after(head, frames, accept_set)[0].may_end
-
     def _by_counts(self, head: int, frames: int, accept_set: int) -> tuple[ParserTransition, int]:
         """``after`` where counters are no chain any more, or have not been one: heads and frames
         have the counts themselves for it."""

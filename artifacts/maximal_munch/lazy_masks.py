@@ -16,7 +16,7 @@ import numpy as np
 
 from ..dfa.stacked_dfas import DEAD
 from ..tokens import tokenset
-from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, CacheBudget, Numbered
 from ..tokens.sharing import weakly
 from ..tokens.tokenset import Words
 from ..walk.node_sets import ROOT, Nodes
@@ -59,17 +59,15 @@ class LazyMasks:
     def _forget(self) -> None:
         self._reads.forget()
         # A place is a complete head with the frames above the hole, or a head that needs a frame.
-        self._places = [(REFUSED, NO_FRAMES)]
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._places = Numbered([(REFUSED, NO_FRAMES)])
         self._behind: dict[tuple[int, int], tuple[int, int]] = {}
         self._frames = FrameTree()
         # Places and states of the lexer at which walks stop.
-        self._waits: dict[tuple[int, int], int] = {}
-        self._waiting: list[tuple[int, int]] = []
+        self._waiting = Numbered[tuple[int, int]]()
 
     def compute(self, key: Key) -> Summary:
         """The summary that ``HeadSummaries`` has under a key."""
-        entries = 2 * len(self._places) + len(self._behind) + len(self._waits)
+        entries = 2 * len(self._places) + len(self._behind) + len(self._waiting)
         if ENTRY_BYTES * entries + self._frames.nbytes + self._reads.nbytes > self._most_bytes:
             self._forget()
         row, begun = EMPTY, list[_Item]()
@@ -139,10 +137,7 @@ class LazyMasks:
         if start == DEAD:
             return 0, 0
         if start == _PENDING or self._reads.reads(start):
-            number = self._waits.setdefault(found, len(self._waiting))
-            if number == len(self._waiting):
-                self._waiting.append(found)
-            return 0, FIRST_WAIT + number
+            return 0, FIRST_WAIT + self._waiting.number(found)
         return start, place
 
     def _after(self, accept_set: int, place: int) -> tuple[int, int]:
@@ -165,10 +160,7 @@ class LazyMasks:
         if view.needs_frame:
             # Heads with the same masks would only make for more summaries.
             head = self._runs.shortened(head)
-        place = head, frames
-        number = self._numbers.setdefault(place, len(self._places))
-        if number == len(self._places):
-            self._places.append(place)
+        number = self._places.number((head, frames))
         return number, _PENDING if view.needs_frame else self._lexer.start(view.allowed)
 
     def _completed(self, head: int, frames: int) -> tuple[int, int]:

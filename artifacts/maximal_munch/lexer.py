@@ -22,7 +22,7 @@ Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these ar
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD, StackedDfas
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, Made, Numbered, memoised, top_down
 from ..tokens.sharing import weakly
 from ..tokens.watch import Watch, unwatched
 
@@ -46,18 +46,6 @@ REFUSED_BYTE = -1
 
 # Where each byte leads: of 256, or found as they are asked for.
 Row: TypeAlias = list[int] | dict[int, int]
-
-
-class _Rows(dict[int, Row]):
-    """By state, each made when it is first asked for."""
-
-    def __init__(self, make: Callable[[int], Row]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, state: int) -> Row:
-        row = self[state] = self._make(state)
-        return row
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,15 +114,14 @@ class Lexer:
         self._ignored = frozenset(np.flatnonzero(tables.ignored).tolist())
         self._shortest = frozenset(np.flatnonzero(tables.shortest).tolist())
         self._refused = tables.refused
-        self._starts: dict[frozenset[int], int] = {}
         self._sets = list(sets)
         self._numbers = {inner: state for state, inner in enumerate(sets)}
-        self.accept_sets: list[frozenset[int]] = []
-        self._accept_set_numbers: dict[frozenset[int], int] = {}
+        self.accept_sets = Numbered[frozenset[int]]()
         self._table = (
             np.zeros((64, dfas.table.shape[1]), dtype=np.int32) if table is None else table
         )
-        self.rows = _Rows(weakly(self._row))
+        # By state, each made when it is first asked for.
+        self.rows = Made(weakly(self._row))
         self.rows[REFUSED_BYTE] = [DEAD] * 256
         # The states whose rows are not in the table.
         self._unfilled = set[int]() if table is not None else set(range(len(sets)))
@@ -171,13 +158,11 @@ class Lexer:
                 self._fill(state)
         return self._table[: self.states]
 
+    @memoised
     def start(self, allowed: frozenset[int]) -> int:
         """The state before a lexeme where the parser allows ``allowed``."""
-        cached = self._starts.get(allowed)
-        if cached is None:
-            begun = sorted(self._begins[lexeme] for lexeme in allowed | self._ignored)
-            cached = self._starts[allowed] = self._number(tuple(begun))
-        return cached
+        begun = sorted(self._begins[lexeme] for lexeme in allowed | self._ignored)
+        return self._number(tuple(begun))
 
     def lexemes(self, state: int) -> frozenset[int]:
         """The lexemes that can still be read in a state."""
@@ -185,15 +170,12 @@ class Lexer:
 
     def reachable(self, start: int) -> list[int]:
         """A state and all that it leads to, breadth-first."""
-        found = {start}
-        pending = [start]
-        for state in pending:
+
+        def following(state: int) -> list[int]:
             self._fill(state)
-            for target in np.unique(self._table[state]).tolist():
-                if target > DEAD and target not in found:
-                    found.add(target)
-                    pending.append(target)
-        return pending
+            return [target for target in np.unique(self._table[state]).tolist() if target > DEAD]
+
+        return list(top_down([start], following))
 
     def _number(self, inner: tuple[int, ...]) -> int:
         number = self._numbers.get(inner)
@@ -277,9 +259,4 @@ class Lexer:
         """The number of what is read where these lexemes may end, at least one."""
         highest = max(self._priorities[lexeme] for lexeme in lexemes)
         found = frozenset(i for i in lexemes if self._priorities[i] == highest) - self._refused
-        if not found:
-            return NO_ACCEPT
-        number = self._accept_set_numbers.setdefault(found, len(self.accept_sets))
-        if number == len(self.accept_sets):
-            self.accept_sets.append(found)
-        return number
+        return self.accept_sets.number(found) if found else NO_ACCEPT

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import ArtifactError
 from ..network.counts import UNBOUNDED
 from ..network.tables import DEAD
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, memoised
 from ..tokens.trie import ranges
 from ..tokens.vocabulary import Vocabulary
 from .lexer import LexerTables
@@ -40,7 +40,6 @@ class NullableFrameRuns:
 
     def __init__(self, heads: Heads, lexer: LexerTables, vocabulary: Vocabulary) -> None:
         self._heads, self._lexer, self._vocabulary = heads, lexer, vocabulary
-        self._longest: dict[int, int] = {}
         self._shortened: dict[int, int] = {}
         self._counters = heads.counters
 
@@ -79,12 +78,10 @@ class NullableFrameRuns:
             return counters.frame(counter, least)
         return frame
 
+    @memoised
     def longest(self, frame: int) -> int:
         """r: how many copies of a frame one token can observe; 0 if the frame is not nullable."""
-        if frame not in self._longest:
-            is_nullable = self._heads.is_nullable(frame)
-            self._longest[frame] = self._most(frame) + _FEWEST if is_nullable else 0
-        return self._longest[frame]
+        return self._most(frame) + _FEWEST if self._heads.is_nullable(frame) else 0
 
     def _mapped(self, head: int, *, extended: bool) -> int:
         """Each stack of a head from the top down, without the frames beyond ``longest``."""

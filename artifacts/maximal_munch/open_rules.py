@@ -6,6 +6,7 @@ lowest frame to its own, give the rules that lie inside each other.
 """
 
 from ..network.tables import DEAD, NetworkTables
+from ..tokens.memo import top_down
 from .configurations import Configurations
 from .parser_heads import BELOW_ALL, MARKS
 
@@ -42,13 +43,14 @@ def _rules_of_states(tables: NetworkTables) -> dict[int, str]:
     """The rule that each state belongs to, where one reaches it without calls."""
     found: dict[int, str] = {}
     ends = tables.call_ends.tolist()
+
+    def following(state: int) -> list[int]:
+        first, last = tables.call_offsets[state : state + 2].tolist()
+        return new({*tables.table[state].tolist(), *ends[first:last]})
+
+    def new(states: set[int]) -> list[int]:
+        return [state for state in states if state != DEAD and state not in found]
+
     for name, entry in zip(tables.names, tables.entries.tolist(), strict=True):
-        pending = [entry]
-        while pending:
-            state = pending.pop()
-            if state == DEAD or state in found:
-                continue
-            found[state] = name
-            first, last = tables.call_offsets[state : state + 2].tolist()
-            pending += [*tables.table[state].tolist(), *ends[first:last]]
+        found |= dict.fromkeys(top_down(new({entry}), following), name)
     return found

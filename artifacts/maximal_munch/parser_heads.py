@@ -21,10 +21,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..network.configurations import BOTTOM, Stacks
+from ..network.configurations import BOTTOM, Entries, Stacks
 from ..network.counts import Counters, InternedSets
 from ..network.tables import DEAD, NetworkTables
-from ..tokens.memo import ENTRY_BYTES, bottom_up
+from ..tokens.memo import ENTRY_BYTES, bottom_up, memoised, top_down
 from .tables import FIRST_LEXEME
 
 if TYPE_CHECKING:
@@ -89,7 +89,6 @@ class Heads:
         self.threads: list[Threads] = list(threads)
         self._numbers = {content: number for number, content in enumerate(threads)}
         self._views: dict[int, View] = {}
-        self._lexemes_of: dict[int, frozenset[int]] = {}
         self._reductions = {BOTTOM: BOTTOM, self.hole: self.hole}
         self._read: dict[tuple[int, frozenset[int]], int] = {}
         self._plugged: dict[tuple[int, int], int] = {}
@@ -119,27 +118,28 @@ class Heads:
         if cached is not None:
             return cached
         # This ends: no callee matches ε, and no first call leads back to its own state.
-        pending = list(self.threads[head])
-        found = set(pending)
-        may_end = needs_frame = False
-        allowed = set[int]()
-        for state, node in pending:
-            allowed |= self._lexemes(state)
-            new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
-            if self._ends[state] or state == DEAD:
-                for frame, rest in self.stacks.entries[node]:
-                    needs_frame |= frame == _HOLE
-                    may_end |= frame == BELOW_ALL
-                    if frame >= self._states:
-                        new.extend(self._popped(frame, rest))
-                    elif frame > BELOW_ALL:
-                        new.append((frame, rest))
-            for thread in new:
-                if thread not in found:
-                    found.add(thread)
-                    pending.append(thread)
-        view = self._views[head] = View(frozenset(allowed), may_end, needs_frame, pending)
+        threads = list(top_down(self.threads[head], self._become))
+        allowed = frozenset[int]().union(*(self._lexemes(state) for state, _ in threads))
+        ends = {frame for thread in threads for frame, _ in self._ended(*thread)}
+        view = self._views[head] = View(allowed, BELOW_ALL in ends, _HOLE in ends, threads)
         return view
+
+    def _ended(self, state: int, node: int) -> Entries:
+        """What a thread returns to, if it may end its call."""
+        return self.stacks.entries[node] if self._ends[state] or state == DEAD else ()
+
+    def _become(self, thread: tuple[int, int]) -> list[tuple[int, int]]:
+        """What a thread becomes by calls and returns, before any lexeme."""
+        state, node = thread
+        # With the row of a state come its calls.
+        self._lexemes(state)
+        new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
+        for frame, rest in self._ended(state, node):
+            if frame >= self._states:
+                new.extend(self._popped(frame, rest))
+            elif frame > BELOW_ALL:
+                new.append((frame, rest))
+        return new
 
     def _popped(self, frame: int, rest: int) -> list[tuple[int, int]]:
         """The threads that go on where a call on a counter's frame ends."""
@@ -147,14 +147,11 @@ class Heads:
         pops, push = self.counters.pops(frame), self.stacks.push
         return [(state, push(again, rest) if again else rest) for state, again in pops]
 
+    @memoised
     def _lexemes(self, state: int) -> frozenset[int]:
         """The lexemes that lead out of a state, whose row, and with it its calls, is then there."""
-        cached = self._lexemes_of.get(state)
-        if cached is None:
-            targets = self._rows[state][FIRST_LEXEME:]
-            cached = frozenset(i for i, target in enumerate(targets) if target != DEAD)
-            self._lexemes_of[state] = cached
-        return cached
+        targets = self._rows[state][FIRST_LEXEME:]
+        return frozenset(i for i, target in enumerate(targets) if target != DEAD)
 
     def read(self, head: int, lexemes: frozenset[int], ignored: frozenset[int]) -> int:
         """The head after one of ``lexemes``, whichever it was; ``head`` must be complete."""
@@ -276,17 +273,7 @@ class Heads:
 
     def _nodes(self, head: int) -> set[int]:
         """All nodes that the stacks of a head hold."""
-        pending = [node for _, node in self.threads[head]]
-        found = set(pending)
-        while pending:
-            node = pending.pop()
-            if node in (self.hole, BOTTOM):
-                continue
-            for frame, rest in self.stacks.entries[node]:
-                if frame > BELOW_ALL and rest not in found:
-                    found.add(rest)
-                    pending.append(rest)
-        return found
+        return set(top_down((node for _, node in self.threads[head]), self.stacks.below))
 
     def is_nullable(self, frame: int) -> bool:
         """Whether a frame may return without reading a lexeme."""
@@ -303,13 +290,8 @@ class Heads:
         if frame >= self._states:
             assert self.counters is not None
             states = {state for state, _ in self.counters.pops(frame)}
-        pending, found = [*states], set[int]()
-        for caller in pending:
-            found |= self._lexemes(caller)
-            new = {start for start, _ in self._calls[caller]} - states
-            states |= new
-            pending.extend(new)
-        return frozenset(found)
+        callers = top_down(states, lambda caller: [start for start, _ in self._calls[caller]])
+        return frozenset().union(*map(self._lexemes, callers))
 
     def _reduced(self, node: int) -> int:
         """The stacks of a node without those that others have under nullable frames.

@@ -10,22 +10,21 @@ stacks of any depth:
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..container.section_tables import SectionTables
 from ..dfa.stacked_dfas import DEAD
 from ..tokens.memo import ENTRY_BYTES
 from .lexer import Lexer
 from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import BELOW_ALL, BOTTOM_ONLY, REFUSED, FrameTree, Heads
-
-_PREFIX = "transitions."
 
 # A key is head << HEAD_SHIFT | accept set, or head << HEAD_SHIFT | _FRAME | frame.
 HEAD_SHIFT, _FRAME = 32, 1 << 31
@@ -55,7 +54,7 @@ _REFUSAL = ParserTransition(REFUSED, False, REFUSED, DEAD, False, ())
 
 
 @dataclass(frozen=True, eq=False)
-class ParserTransitionTables:
+class ParserTransitionTables(SectionTables):
     """Precomputed transitions, as an artifact's sections ``transitions.*`` of these names.
 
     ``keys``: int64 (n,), ascending, head · 2³² + number of an accept set, or + 2³¹ + frame.
@@ -63,6 +62,8 @@ class ParserTransitionTables:
     of each different ``ParserTransition``; its frames are ``frames[offsets[i]:offsets[i + 1]]``
     (int32, int64 (m + 1,)).
     """
+
+    PREFIX = "transitions."
 
     keys: NDArray[np.int64]
     targets: NDArray[np.int32]
@@ -77,20 +78,11 @@ class ParserTransitionTables:
         return self.keys.data, self.targets.data, self.frames_offsets.data
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "ParserTransitionTables":
-        """The sections of an artifact."""
-        return cls(**{field.name: arrays[_PREFIX + field.name] for field in fields(cls)})
-
-    @classmethod
     def empty(cls) -> "ParserTransitionTables":
         """No transitions."""
         none, targets = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
         table, offsets = np.zeros((0, 5), dtype=np.int32), np.zeros(1, dtype=np.int64)
         return cls(none, targets, table, targets, offsets)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """``from_arrays`` is the inverse."""
-        return {_PREFIX + field.name: getattr(self, field.name) for field in fields(self)}
 
 
 class ParserTransitions:
@@ -149,34 +141,26 @@ class ParserTransitions:
 
     def may_end_after(self, head: int, frames: int, accept_set: int) -> bool:
         """Whether the text may end after a lexeme of an accept set."""
-        key = head << HEAD_SHIFT | accept_set
-        transition = self.by_key.get(key) or self.by_lexeme(head, accept_set)
-        if transition.needs_frame:
-            transition, _ = self.completed(transition, frames)
-        return transition.may_end
+        return self.after(head, frames, accept_set)[0].may_end
 
     def by_lexeme(self, head: int, accept_set: int) -> ParserTransition:
         """The transition of a complete head by a lexeme, whichever of the accept set it was."""
-        key = head << HEAD_SHIFT | accept_set
-        cached = self.by_key.get(key)
-        if cached is None:
-            cached = self._decoded(key)
-            if cached is None:
-                lexer = self._lexer
-                read = self._heads.read(head, lexer.accept_sets[accept_set], lexer.ignored)
-                cached = self._to(read)
-            self.by_key[key] = cached
-        return cached
+        read, lexer = self._heads.read, self._lexer
+        return self._known(
+            head << HEAD_SHIFT | accept_set,
+            lambda: read(head, lexer.accept_sets[accept_set], lexer.ignored),
+        )
 
     def by_frame(self, head: int, frame: int) -> ParserTransition:
         """The transition of a head that needs a frame by the frame below it."""
         key = head << HEAD_SHIFT | _FRAME | frame
+        return self._known(key, lambda: self._heads.plug(head, frame))
+
+    def _known(self, key: int, head: Callable[[], int]) -> ParserTransition:
+        """The transition of a key, which leads to ``head``."""
         cached = self.by_key.get(key)
         if cached is None:
-            cached = self._decoded(key)
-            if cached is None:
-                cached = self._to(self._heads.plug(head, frame))
-            self.by_key[key] = cached
+            cached = self.by_key[key] = self._decoded(key) or self._to(head())
         return cached
 
     def _decoded(self, key: int) -> ParserTransition | None:

@@ -7,8 +7,8 @@ one integer; the two kinds are results of ``first`` and of ``feed`` (``summaries
     feed:  summary · 2³² + frame
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -16,10 +16,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..container.section_tables import SectionTables
 from ..tokens.block_rows import BlockRows
 from ..walk.results import Results
-
-_PREFIX = "greedy."
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -34,7 +33,7 @@ _NODES_SHIFT, _HEAD_SHIFT, _SUMMARY_SHIFT = 44, 20, 32
 
 
 @dataclass(frozen=True, eq=False)
-class HeadSummaryTables:
+class HeadSummaryTables(SectionTables):
     """Summaries, and the rows, heads and states of the lexer that they name by number.
 
     A field is the section ``greedy.`` with its name. Lists of lists are concatenated, the i-th from
@@ -48,6 +47,8 @@ class HeadSummaryTables:
     ``pending``, int32 (·, 2). ``first_keys`` and ``feed_keys``: int64, ascending, and ``firsts``
     and ``feeds``, int32: the summaries that they lead to.
     """
+
+    PREFIX = "greedy."
 
     codes: NDArray[np.uint16]
     blocks: NDArray[np.uint32]
@@ -68,15 +69,6 @@ class HeadSummaryTables:
     firsts: NDArray[np.int32]
     feed_keys: NDArray[np.int64]
     feeds: NDArray[np.int32]
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "HeadSummaryTables":
-        """The sections of an artifact."""
-        return cls(**{field.name: arrays[_PREFIX + field.name] for field in fields(cls)})
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """``from_arrays`` is the inverse."""
-        return {_PREFIX + field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def rows(self) -> BlockRows:

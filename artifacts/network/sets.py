@@ -11,14 +11,14 @@ there may be a separator, which is called with the same frame: a bit says that i
 separator that is read.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..container.section_tables import SectionTables
 from ..errors import ArtifactError
 
 # The most parts of a set.
@@ -74,7 +74,7 @@ class UnsettledError(ArtifactError):
 
 
 @dataclass(frozen=True, eq=False)
-class Sets:
+class Sets(SectionTables):
     """T sets of a network. Set t has the parts ``offsets[t]`` to ``offsets[t + 1] - 1``.
 
     ``offsets``: int64 (T + 1,). ``parts``: int32 (P,), the state that each part starts in; equal
@@ -85,6 +85,8 @@ class Sets:
     ``backs``: int32 (T,), the state to go on in after the last. No part and no separator
     matches ε.
     """
+
+    PREFIX = "set."
 
     offsets: NDArray[np.int64]
     parts: NDArray[np.int32]
@@ -109,15 +111,6 @@ class Sets:
             np.array([rule.back for rule in rules], dtype=np.int32),
         )
 
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Sets":
-        """The sections of an artifact."""
-        return cls(*(arrays[f"set.{name}"] for name in NAMES))
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """``from_arrays`` is the inverse."""
-        return {f"set.{name}": getattr(self, name) for name in NAMES}
-
     def __len__(self) -> int:
         """The number of sets, T."""
         return len(self.backs)
@@ -127,19 +120,16 @@ class Sets:
         """What each set does."""
         ends = self.offsets.tolist()
         parts, flags = self.parts.tolist(), self.flags.tolist()
-        others = zip(*(getattr(self, name).tolist() for name in NAMES[3:]), strict=True)
+        _, _, _, *columns = (getattr(self, field.name).tolist() for field in fields(self))
         return [
             SetRule(parts[first:end], flags[first:end], *other)
-            for first, end, other in zip(ends, ends[1:], others, strict=False)
+            for first, end, *other in zip(ends, ends[1:], *columns, strict=False)
         ]
 
     @cached_property
     def owners(self) -> NDArray[np.int64]:
         """The set that each part is of, int64 (P,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
-
-
-NAMES = ("offsets", "parts", "flags", "separators", "adjoining", "least", "most", "backs")
 
 
 class SetRule:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..container.section_tables import SectionTables
 from ..container.sections import Arrays, check_sections, require
 from ..network.configurations import Entries
 from ..network.tables import DEAD
@@ -25,16 +25,18 @@ _SECTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class SummaryTables:
+class SummaryTables(SectionTables):
     """R rows and A summaries. ``rows``: uint32 (R, W); row 0 is empty. ``keys``: int32 (A, 2), the
-    set and the state of each summary, ascending; ``summaries``: int32 (A, 2), its row and what it
+    set and the state of each summary, ascending; ``answers``: int32 (A, 2), its row and what it
     leaves. Sets are numbers: ``ROOT`` is what each token begins with, ``NOTHING`` is left where
     no token goes on. Masks of one stack are summaries, too: of ``NOTHING`` and the state on top,
     and of what that leaves and the frame below, 0 for none, each with the rows of all before it."""
 
+    PREFIX = "memo."
+
     rows: NDArray[np.uint32]
     keys: NDArray[np.int32]
-    summaries: NDArray[np.int32]
+    answers: NDArray[np.int32]
 
     @classmethod
     def of(
@@ -47,19 +49,6 @@ class SummaryTables:
             np.array(keys, dtype=np.int32).reshape(-1, 2),
             np.array([found[key] for key in keys], dtype=np.int32).reshape(-1, 2),
         )
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "SummaryTables":
-        """The sections of an artifact."""
-        return cls(arrays["memo.rows"], arrays["memo.keys"], arrays["memo.answers"])
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """``from_arrays`` is the inverse."""
-        return {
-            "memo.rows": self.rows,
-            "memo.keys": self.keys,
-            "memo.answers": self.summaries,
-        }
 
 
 def check_summaries(arrays: Arrays, vocab_size: int, states: int) -> None:
@@ -83,7 +72,7 @@ class StoredRows:
     def __init__(self, tables: SummaryTables, vocab_size: int, states: int, capacity: int) -> None:
         sets, ends = tables.keys.astype(np.int64).T
         self._states = states
-        self._found = Results(sets * states + ends, pair_at(tables.summaries))
+        self._found = Results(sets * states + ends, pair_at(tables.answers))
         self._rows = RowTable(vocab_size, tables.rows, capacity)
 
     @property
