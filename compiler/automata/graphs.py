@@ -137,6 +137,23 @@ def reverse_postorder(
     return found
 
 
+def refined(
+    classes: Mapping[Node, int], leads: Callable[[Node, Mapping[Node, int]], Hashable]
+) -> Mapping[Node, int]:
+    """Classes of nodes, divided until those of one are alike: by what a node leads to, as ``leads``
+    says of it by the classes so far (Moore 1956)."""
+    count = len(set(classes.values()))
+    while True:
+        numbers: dict[Hashable, int] = {}
+        classes = {
+            node: numbers.setdefault((own, leads(node, classes)), len(numbers))
+            for node, own in classes.items()
+        }
+        if len(numbers) == count:
+            return classes
+        count = len(numbers)
+
+
 class Numbered(dict[Node, int]):
     """Numbers of what is looked up, in the order in which it first is; ``order``: what has them
     from that of ``first`` on, which grows while it is gone through."""

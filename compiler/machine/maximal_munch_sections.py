@@ -64,7 +64,7 @@ def assemble(
             **({"lazy_lexemes": len(lazily)} if lazily else {}),
             "lexer_states": masks.lexer_states,
             "answers": masks.reached.results,
-            "rows": len(masks.summaries.codes),
+            "rows": len(masks.reached.summaries.codes),
         },
         parser=ParserNames(
             start=0,

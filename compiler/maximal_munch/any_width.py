@@ -143,14 +143,10 @@ def _knowing(given: NetworkTables, same: int, wider: int) -> Sequence[bool]:
 
 def _inside(given: NetworkTables, begun: Sequence[int]) -> set[int]:
     """The states that are reached from some of them."""
-    found = {*begun} - {DEAD}
-    pending = [*found]
-    rows = given.table
-    for state in pending:
-        low, high = given.call_offsets[state : state + 2].tolist()
-        after = {*rows[state].tolist(), *given.call_starts[low:high].tolist()}
-        after.update(given.call_returns[low:high].tolist())
-        after -= found | {DEAD}
-        found |= after
-        pending += after
-    return found
+
+    def after(state: int) -> set[int]:
+        calls = slice(*given.call_offsets[state : state + 2].tolist())
+        called = {*given.call_starts[calls].tolist(), *given.call_returns[calls].tolist()}
+        return {*given.table[state].tolist(), *called} - {DEAD}
+
+    return set(reached({*begun} - {DEAD}, after))

@@ -8,7 +8,6 @@ below is known by the local relation of the network alone, so that more may be r
 text: where no end is, there is no member.
 """
 
-from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from constrain.artifacts.maximal_munch.configurations import Configurations
 from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT, REFUSED_BYTE
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED
 from constrain.artifacts.network.tables import DEAD
+from constrain.artifacts.tokens.memo import memoised
 
 from ..limits import Effort, Exhausted
 from .frames_below import FramesBelow
@@ -66,8 +66,6 @@ def has_member_soon(machine: Configurations) -> bool:
 class _Search:
     def __init__(self, machine: Configurations, effort: Effort) -> None:
         self.heads, self.lexer, self.effort = machine.heads, machine.lexer, effort
-        self.complete_heads: dict[_Above, list[_Above]] = {}
-        self.begun: dict[tuple[int, int], frozenset[int]] = {}
 
     @cached_property
     def below(self) -> FramesBelow:
@@ -105,34 +103,32 @@ class _Search:
 
     def begins(self, head: int, state: int) -> frozenset[int]:
         """The states that bytes lead to from the start of a lexeme, which ``state`` cannot read."""
-        start = self.lexer.start(self.heads.view(head).allowed)
-        key = start, state
-        if key not in self.begun:
-            rows = zip(self.lexer.rows[start], self.lexer.rows[state], strict=True)
-            self.begun[key] = frozenset(
-                after for after, other in rows if state == BETWEEN or other == DEAD
-            ) - {DEAD}
-        return self.begun[key]
+        return self._begun(self.lexer.start(self.heads.view(head).allowed), state)
+
+    @memoised
+    def _begun(self, start: int, state: int) -> frozenset[int]:
+        rows = zip(self.lexer.rows[start], self.lexer.rows[state], strict=True)
+        found = (after for after, other in rows if state == BETWEEN or other == DEAD)
+        return frozenset(found) - {DEAD}
 
     def completed(self, head: int, below: frozenset[int] | None = None) -> list[_Above]:
         """The complete heads that a head can become, by the frames below."""
-        first = head, self.below.of_head(head) if below is None else below
-        if first not in self.complete_heads:
-            self.complete_heads[first] = list(self._completed(first))
-        return self.complete_heads[first]
+        return self._completed((head, self.below.of_head(head) if below is None else below))
 
-    def _completed(self, first: _Above) -> Iterator[_Above]:
-        heads, pending, seen = self.heads, [first], {first}
+    @memoised
+    def _completed(self, first: _Above) -> list[_Above]:
+        heads, pending, seen, found = self.heads, [first], {first}, list[_Above]()
         for head, below in pending:
             self.effort.spend(1 + len(heads.threads[head]))
             if len(pending) > _MOST_HEADS:
                 raise Exhausted
             if not heads.view(head).needs_frame:
                 short = heads.split_off(head)[0]
-                yield short, self.below.of_head(short)
+                found.append((short, self.below.of_head(short)))
                 continue
             for frame in sorted(below):
                 plugged = heads.plug(head, frame), self.below.of_state[frame]
                 if plugged not in seen:
                     seen.add(plugged)
                     pending.append(plugged)
+        return found

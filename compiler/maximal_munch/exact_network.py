@@ -20,13 +20,15 @@ from functools import partial
 from constrain.artifacts.machine.positions import END, Positions
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.tokens.memo import memoised
 
+from ..automata.graphs import Numbered, reached, refined
 from ..automata.nfa import FIRST_TERMINAL
 from ..limits import Limits
 from ..network.components import network_of
 from ..network.counter_tables import Procedure
 from ..network.minimal_network import minimal_network
-from .contexts import Contexts, Item, LexemeNetwork
+from .contexts import Contexts, LexemeNetwork
 from .lexer_contexts import IGNORED, LexerContexts, Seam
 from .one_reading import LeftOut, one_reading
 
@@ -76,51 +78,35 @@ class _Places:
         network = contexts.network
         numbers = {state: lexer.number(each) for state, each in allowed.items()}
         self.first_context = numbers[0]
-        found: dict[tuple[int, Item], int] = {}
-        pending = list[tuple[int, Item]]()
-
-        def number(state: int, item: Item) -> int:
-            key = state, item
-            if key not in found:
-                found[key] = len(found)
-                pending.append(key)
-            return found[key]
-
-        number(0, (network.start, network.start))
-        places = list[_Place]()
-        for state, (start, place) in pending:
+        found, places = Numbered((0, (network.start, network.start))), list[_Place]()
+        for state, (start, place) in found.order:
             edges = {
                 lexeme: (
                     numbers[after := contexts.shifts[state][lexeme]],
-                    number(after, (start, t)),
+                    found[after, (start, t)],
                 )
                 for lexeme, t in network.edges[place].items()
             }
             calls = [
-                (number(state, (called, called)), number(contexts.gotos[state][called], (start, f)))
+                (found[state, (called, called)], found[contexts.gotos[state][called], (start, f)])
                 for called, f in network.calls[place]
             ]
             left = left_out.get((state, (start, place)), 0)
             places.append(_Place(edges, calls, network.ends[place], left, start))
-        self.places = _united(places, [place for _, (_, place) in pending])
+        self.places = _united(places, [place for _, (_, place) in found.order])
 
 
 def _united(places: Sequence[_Place], classes: Sequence[int]) -> list[_Place]:
     """One of each class of equivalent places; the first is that of place 0. ``classes``: of each
     place a number that equivalent ones share."""
-    count = len(set(classes))
-    while True:
-        signatures = dict[object, int]()
-        refined = list[int]()
-        for own, place in zip(classes, places, strict=True):
-            edges = frozenset((t, c, classes[p]) for t, (c, p) in place.edges.items())
-            calls = frozenset((classes[start], classes[frame]) for start, frame in place.calls)
-            key = own, edges, calls, place.left_out
-            refined.append(signatures.setdefault(key, len(signatures)))
-        classes = refined
-        if len(signatures) == count:
-            break
-        count = len(signatures)
+
+    def leads(number: int, of: Mapping[int, int]) -> object:
+        place = places[number]
+        edges = frozenset((t, c, of[p]) for t, (c, p) in place.edges.items())
+        calls = frozenset((of[start], of[frame]) for start, frame in place.calls)
+        return edges, calls, place.left_out
+
+    classes = [*refined(dict(enumerate(classes)), leads).values()]
     first = dict[int, _Place]()
     for own, place in zip(classes, places, strict=True):
         first.setdefault(own, place)
@@ -165,8 +151,6 @@ class _Writer:
     texts: Sequence[str]
     limits: Limits
     exits: dict[_Here, set[_Gap]] = field(default_factory=dict)
-    firsts: dict[int, tuple[int, int]] = field(default_factory=dict)
-    afters: dict[tuple[int, int, int], _Here] = field(default_factory=dict)
     positions: Positions = field(default_factory=Positions)
     procedures: list[Procedure] = field(default_factory=list)
 
@@ -174,11 +158,10 @@ class _Writer:
         """The network, None where nothing can be read to its end."""
         start = self.here(0, (Seam(self.places.first_context, 0), 0))
         self.find_exits(start)
-        self.numbers: dict[object, int] = {}
+        self.ends: dict[Seam, int] = {}
         self.called: dict[object, int] = {}
-        self.lexemes: dict[tuple[int, int, int, _Gaps], _Lexemes] = {}
         self.lexer_states: dict[tuple[int, frozenset[_Ending]], int] = {}
-        self.pending: list[tuple[_Here, _Gaps, bool]] = []
+        self.pending: list[tuple[int, _Here, _Gaps, bool]] = []
         self.runs = {column: _runs(octets) for column, octets in self.lexer.columns.items()}
         begin = self.positions.new_state()
         self.procedures.append(Procedure(self.names[self.places.places[0].procedure], begin))
@@ -247,25 +230,19 @@ class _Writer:
         columns, lexemes = self.read_first(place)
         return place, (Seam(context, barred & columns), left_out & lexemes)
 
+    @memoised
     def after(self, place: int, context: int, reads: int) -> _Here:
         """A place after a lexeme whose last state reads some columns, in a context of the lexer."""
-        key = place, context, reads
-        found = self.afters.get(key)
-        if found is None:
-            found = self.afters[key] = self.here(place, (self.lexer.behind(context, reads), 0))
-        return found
+        return self.here(place, (self.lexer.behind(context, reads), 0))
 
+    @memoised
     def read_first(self, place: int) -> tuple[int, int]:
         """The columns and the lexemes, as bits, that a place may read first, ignored text too."""
-        found = self.firsts.get(place)
-        if found is None:
-            seen, lexemes = [place], 0
-            for each in seen:
-                for lexeme in self.places.places[each].edges:
-                    lexemes |= 1 << lexeme
-                seen += [s for s, _ in self.places.places[each].calls if s not in seen]
-            found = self.firsts[place] = self.lexer.begins(lexemes), lexemes
-        return found
+        places, lexemes = self.places.places, 0
+        for each in reached([place], lambda each: [start for start, _ in places[each].calls]):
+            for lexeme in places[each].edges:
+                lexemes |= 1 << lexeme
+        return self.lexer.begins(lexemes), lexemes
 
     def ended(self, here: _Here) -> _Gap:
         """The gap after a procedure that ends."""
@@ -301,20 +278,19 @@ class _Writer:
         symbol = FIRST_TERMINAL + number
         return symbol, symbol, frame
 
+    @memoised
     def at(self, here: _Here, gaps: _Gaps, *, is_behind_ignored: bool = False) -> int:
         """The state in which the rest of a procedure that ends in one of ``gaps`` begins;
         ``is_behind_ignored``: with a lexeme of its own, as ignored text was read for it."""
-        key = here, gaps, is_behind_ignored
-        if key not in self.numbers:
-            self.numbers[key] = self.positions.new_state()
-            self.pending.append(key)
-        return self.numbers[key]
+        state = self.positions.new_state()
+        self.pending.append((state, here, gaps, is_behind_ignored))
+        return state
 
-    def write(self, here: _Here, gaps: _Gaps, is_behind_ignored: bool) -> None:
+    def write(self, state: int, here: _Here, gaps: _Gaps, is_behind_ignored: bool) -> None:
         """Write what a procedure reads from here on, where it ends in one of ``gaps``."""
         self.limits.check_resources(_STAGE)
         self.limits.check_states(self.positions.states, _STAGE)
-        state, place = self.numbers[here, gaps, is_behind_ignored], self.places.places[here[0]]
+        place = self.places.places[here[0]]
         if not is_behind_ignored:
             if place.ends and self.ended(here) in gaps:
                 self.positions.add_epsilon(state, END)
@@ -344,11 +320,10 @@ class _Writer:
     def write_lexemes(self, begin: int, here: _Here, gaps: _Gaps) -> None:
         """Write the lexemes that a place reads, and ignored text in front of them."""
         place, (seam, left_out) = here
-        key = place, seam.context, left_out, gaps
-        if key not in self.lexemes:
-            self.lexemes[key] = self.lexemes_of(*key)
-        self.write_lexemes_of(self.lexemes[key], begin, seam)
+        lexemes = self.lexemes_of(place, seam.context, left_out, gaps)
+        self.write_lexemes_of(lexemes, begin, seam)
 
+    @memoised
     def lexemes_of(self, place: int, context: int, left_out: int, gaps: _Gaps) -> _Lexemes:
         """The lexemes that a place reads in a context of the lexer, whatever its seam bars."""
         ends, found = dict[tuple[int, int], set[int]](), self.lexer.ends(Seam(context, 0))
@@ -427,16 +402,15 @@ class _Writer:
     def behind_all(self, seam: Seam) -> int:
         """The state after the last lexeme: a text may end there, and ignored text may follow."""
         seam = Seam(seam.context, seam.barred & self.lexer.begins(0))
-        key = "behind", seam
-        if key not in self.numbers:
-            self.numbers[key] = state = self.positions.new_state()
+        if seam not in self.ends:
+            self.ends[seam] = state = self.positions.new_state()
             self.positions.add_epsilon(state, END)
             ends = dict[tuple[int, int], set[int]]()
             for reads, states in self.lexer.ends(seam).get(IGNORED, {}).items():
                 target = self.behind_all(self.lexer.behind(seam.context, reads))
                 ends.setdefault((target, IGNORED), set()).update(states)
             self.write_lexemes_of(self.divided(seam.context, ends), state, seam)
-        return self.numbers[key]
+        return self.ends[seam]
 
 
 def _runs(octets: Sequence[int]) -> list[tuple[int, int]]:

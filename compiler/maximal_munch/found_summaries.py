@@ -27,6 +27,7 @@ from constrain.artifacts.maximal_munch.summary_tables import (
     first_key,
 )
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
+from constrain.artifacts.tokens.memo import Numbered, memoised
 from constrain.artifacts.walk.node_sets import NOTHING, ROOT, NodeSets
 from constrain.artifacts.walk.summary_rows import EMPTY
 
@@ -43,17 +44,9 @@ class FoundSummaries:
         self._masks, self._summaries, self._look = masks, masks.summaries, look
         self.rows = RowUnions(masks.vocab_size)
         self._decided = masks.summaries.number(Summary(EMPTY, ()))
-        self._contents: list[_Content] = []
-        self._numbers: dict[_Content, int] = {}
+        self._contents = Numbered[_Content]()
         self._firsts: dict[int, int] = {}
         self._feeds: dict[int, int] = {}
-        # What is read inside of lexemes, by state, and after them.
-        self._inside: dict[int, tuple[int, list[tuple[int, int]]]] = {}
-        self._found_behind: dict[tuple[int, int, int], _Content] = {}
-        # What walks found, by its number there; and what becomes of something pending by each of
-        # some frames.
-        self._walked: dict[int, _Content] = {}
-        self._fed_by: dict[tuple[int, frozenset[int]], Sequence[tuple[int, _Content]]] = {}
 
     @property
     def results(self) -> int:
@@ -73,15 +66,11 @@ class FoundSummaries:
                 content = self._of_walk(self._summaries.first(head, state))
             else:
                 content = self._with_inside(head, state)
-            found = self._firsts[key] = self._number(content)
+            found = self._firsts[key] = self._contents.number(content)
         return found
 
     def _with_inside(self, head: int, state: int) -> _Content:
-        inside = self._inside.get(state)
-        if inside is None:
-            words, ends = self._masks.lazy.inside(state)
-            inside = self._inside[state] = self.rows.number(words), ends
-        row, ends = inside
+        row, ends = self._read_inside(state)
         pending: dict[int, list[int]] = {}
         for accept_set, nodes in ends:
             more, left = self._behind(head, accept_set, nodes)
@@ -91,14 +80,16 @@ class FoundSummaries:
         each = ((waiting, self._united(parts)) for waiting, parts in sorted(pending.items()))
         return row, self._summaries.number(Summary(EMPTY, tuple(each)))
 
+    @memoised
+    def _read_inside(self, state: int) -> tuple[int, list[tuple[int, int]]]:
+        """What is read inside of a lexeme, and where it ends, by accept set."""
+        words, ends = self._masks.lazy.inside(state)
+        return self.rows.number(words), ends
+
+    @memoised
     def _behind(self, head: int, accept_set: int, nodes: int) -> _Content:
         """What a lexeme that has ended at suspended nodes adds."""
-        key = head, accept_set, nodes
-        found = self._found_behind.get(key)
-        if found is None:
-            found = self._of_walk(self._masks.lazy.behind(*key))
-            self._found_behind[key] = found
-        return found
+        return self._of_walk(self._masks.lazy.behind(head, accept_set, nodes))
 
     def _united(self, sets: Sequence[int]) -> int:
         """The number of the set of all nodes of some disjoint ones."""
@@ -110,41 +101,32 @@ class FoundSummaries:
     def feed(self, summary: int, frames: frozenset[int]) -> Iterator[tuple[int, int]]:
         """Feed a summary each of some frames. Yields those frames with which something is still
         pending, and the summaries."""
-        feeds, numbers, union, decided = self._feeds, self._number, self.rows.union, self._decided
+        feeds, union, decided = self._feeds, self.rows.union, self._decided
+        number = self._contents.number
         row, pending = self._contents[summary]
         for frame, (more, left) in self._fed_each(pending, frames):
             key = feed_key(summary, frame)
             found = feeds.get(key)
             if found is None:
-                found = feeds[key] = numbers((union(row, more), left))
+                found = feeds[key] = number((union(row, more), left))
             if left != decided:
                 yield frame, found
 
+    @memoised
     def _fed_each(self, pending: int, frames: frozenset[int]) -> Sequence[tuple[int, _Content]]:
         """What becomes of what is pending by each of some frames, and the row that it adds."""
-        found = self._fed_by.get((pending, frames))
-        if found is None:
-            found = []
-            for frame in sorted(frames):
-                self._look()
-                found.append((frame, self._of_walk(self._summaries.feed(pending, frame))))
-            self._fed_by[pending, frames] = found
+        found = []
+        for frame in sorted(frames):
+            self._look()
+            found.append((frame, self._of_walk(self._summaries.feed(pending, frame))))
         return found
 
+    @memoised
     def _of_walk(self, number: int) -> _Content:
         """A summary that walks found, with the number that its row has here."""
-        found = self._walked.get(number)
-        if found is None:
-            row, pending = self._summaries.summary(number)
-            alone = self._summaries.number(Summary(EMPTY, pending))
-            found = self._walked[number] = self.rows.number(self._masks.walks.rows[row]), alone
-        return found
-
-    def _number(self, content: _Content) -> int:
-        number = self._numbers.setdefault(content, len(self._contents))
-        if number == len(self._contents):
-            self._contents.append(content)
-        return number
+        row, pending = self._summaries.summary(number)
+        alone = self._summaries.number(Summary(EMPTY, pending))
+        return self.rows.number(self._masks.walks.rows[row]), alone
 
     def _pending(self, alone: int) -> Pairs:
         return self._summaries.summary(alone).pending

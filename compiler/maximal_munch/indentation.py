@@ -34,6 +34,8 @@ from functools import partial
 from itertools import product
 from typing import Any, TypeAlias
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..automata import regex_ir as regex
 from ..automata.boolean import common, embedded
 from ..automata.compare import are_equal
@@ -121,7 +123,6 @@ class _Copies:
         self.widths: Widths | None = None
         self.rules: dict[str, Rule] = {}
         self.copies: dict[str, _Copy] = {}
-        self.known: dict[tuple[str, int | None], _Ways] = {}
         self.shared: dict[int, Reference] = {}
         # How rules of lines begin and end; those that may begin with a block.
         self.relation: dict[str, set[tuple[str, str]]] = {}
@@ -303,17 +304,15 @@ class _Copies:
         items = (self._use(f"{wider} wide"), self._copy((name, wider, end)))
         return either([Sequence(items, self.place), self._copy((name, wider, way))])
 
+    @memoised
     def _ways(self, name: str, width: int | None) -> _Ways:
         """What a rule is between blocks so wide."""
-        if (name, width) not in self.known:
-            body = self.given.bodies[name]
-            if name in self.relation:
-                found = fold(body, children, partial(self._combined, width))
-            else:
-                both: tuple[Expr, Expr] = fold(body, children, self._apart)
-                found = dict(zip(_APART, both, strict=True))
-            self.known[name, width] = found
-        return self.known[name, width]
+        body = self.given.bodies[name]
+        if name in self.relation:
+            found: _Ways = fold(body, children, partial(self._combined, width))
+            return found
+        both: tuple[Expr, Expr] = fold(body, children, self._apart)
+        return dict(zip(_APART, both, strict=True))
 
     def _combined(self, width: int | None, expr: Expr, parts: list[_Ways]) -> _Ways:
         match expr:

@@ -10,13 +10,16 @@ nothing ends with it. Rules that begin in several states are one where no lexer 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..automata import regex_ir as regex
 from ..automata.dfa import DEAD
+from ..automata.graphs import reached, refined
 from ..diagnostics import CheckError, Diagnostic
 from ..earley.tables import stacked_dfas
 from ..grammar.expand_permutations import expand_permutations
@@ -58,7 +61,6 @@ class _Contexts:
         self.lexemes, self.grammar, self.limits = found.lexemes, found.grammar, limits
         self.states = lalr_states(found.grammar)
         self._dfas = stacked_dfas([each.dfa for each in found.lexemes], limits)
-        self._hides: dict[tuple[int, int], bool] = {}
         self._refused: dict[int, frozenset[int]] = {}
 
     def run(self) -> LexemeGrammar:
@@ -107,27 +109,23 @@ class _Contexts:
     def _ignored(self) -> frozenset[int]:
         return frozenset(i for i, lexeme in enumerate(self.lexemes) if lexeme.ignored)
 
+    @memoised
     def _is_hidden(self, lexeme: int, by: int) -> bool:
         """Whether a lexer that reads another lexeme, too, reads some text of one no more."""
-        if (lexeme, by) not in self._hides:
-            self._hides[lexeme, by] = self._hidden(lexeme, by)
-        return self._hides[lexeme, by]
-
-    def _hidden(self, lexeme: int, by: int) -> bool:
         rows, accepting = self._dfas.table, self._dfas.accepting
         above = self.lexemes[by].precedence > self.lexemes[lexeme].precedence
         shortest = self.lexemes[by].shortest
-        pending = [(int(self._dfas.starts[lexeme]), int(self._dfas.starts[by]))]
-        seen = set(pending)
-        for one, other in pending:
+        begun = int(self._dfas.starts[lexeme]), int(self._dfas.starts[by])
+
+        def leads(pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
+            pairs = {*zip(*(rows[state].tolist() for state in pair), strict=True)}
+            return (each for each in pairs if DEAD not in each)
+
+        for one, other in reached([begun], leads):
             if accepting[one] and (rows[other].any() or (above and accepting[other])):
                 return True
             if shortest and accepting[other] and rows[one].any():
                 return True
-            for pair in {*zip(rows[one].tolist(), rows[other].tolist(), strict=True)} - seen:
-                seen.add(pair)
-                if DEAD not in pair:
-                    pending.append(pair)
         return False
 
     def _written(
@@ -175,16 +173,9 @@ class _Contexts:
 
 def _classes(bodies: Mapping[_Begun, Sequence[Sequence[_Part]]]) -> Mapping[_Begun, int]:
     """By rule and state a number, equal where nothing that is read tells them apart."""
-    found: dict[_Begun, int] = dict.fromkeys(bodies, 0)
-    count = 0
-    while True:
-        numbers: dict[object, int] = {}
-        refined = dict[_Begun, int]()
-        for begun, body in bodies.items():
-            key = tuple(
-                tuple(p if isinstance(p[0], int) else found[p] for p in parts) for parts in body
-            )
-            refined[begun] = numbers.setdefault((begun[0], found[begun], key), len(numbers))
-        if len(numbers) == count:
-            return refined
-        found, count = refined, len(numbers)
+
+    def leads(begun: _Begun, of: Mapping[_Begun, int]) -> Hashable:
+        parts = ([p if isinstance(p[0], int) else of[p] for p in parts] for parts in bodies[begun])
+        return begun[0], tuple(map(tuple, parts))
+
+    return refined(dict.fromkeys(bodies, 0), leads)

@@ -24,6 +24,7 @@ from ..automata.boolean import embedded
 from ..automata.compare import is_included
 from ..automata.dfa import Dfa, literal, without_bytes
 from ..automata.folding import fold
+from ..automata.graphs import reached
 from ..automata.look_around import Followed
 from ..automata.minimize import minimal, minimize
 from ..automata.thompson import thompson, without_epsilon
@@ -446,12 +447,8 @@ class _Numbering:
                 return literal(data)
             case tree.Pattern(node):
                 return minimal(thompson(resolved(node, limits), limits), limits)
-        used, pending = set[str](), [expr]
-        while pending:
-            for inner in tree.walk(pending.pop()):
-                if isinstance(inner, tree.Reference) and inner.name not in used:
-                    used.add(inner.name)
-                    pending.extend(rule.body for rule in self.bodies[inner.name])
+        begun = (use.name for use in tree.references(expr))
+        used = reached(begun, lambda n: (use.name for rule in self.bodies[n] for use in rule.uses))
         whole = tree.Rule(_WHOLE, expr.span, expr, expr.span)
         rules = (*(rule for name in sorted(used) for rule in self.bodies[name]), whole)
         lnf = normalize(tree.Grammar(self.grammar.source, rules, _WHOLE), limits)

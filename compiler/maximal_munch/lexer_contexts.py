@@ -16,7 +16,9 @@ import numpy as np
 
 from constrain.artifacts.dfa.stacked_dfas import DEAD
 from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
+from constrain.artifacts.tokens.memo import memoised
 
+from ..automata.graphs import reached
 from ..limits import Limits
 
 # In the place of a lexeme: one that is ignored.
@@ -53,12 +55,6 @@ class LexerContexts:
         self.lexer, self.limits = lexer, limits
         self.ignored = lexer.ignored
         self.allowed: list[frozenset[int]] = []
-        self._numbers: dict[frozenset[int], int] = {}
-        self._runs: dict[int, Run] = {}
-        self._ends: dict[Seam, Ends] = {}
-        self._ends_from: dict[Seam, Ends] = {}
-        self._leading: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
-        self._before: dict[int, dict[int, set[int]]] = {}
         columns: dict[int, list[int]] = {}
         for octet, column in enumerate(lexer.columns.tolist()):
             columns.setdefault(column, []).append(octet)
@@ -67,12 +63,15 @@ class LexerContexts:
         starts = dfas.table[dfas.starts[: lexer.tables.lexemes]]
         self._first = [_bits(np.flatnonzero(row != DEAD).tolist()) for row in starts]
 
+    @memoised
     def number(self, allowed: frozenset[int]) -> int:
         """The context in which a parser allows ``allowed``."""
-        found = self._numbers.get(allowed)
-        if found is None:
-            found = self._numbers[allowed] = self._added(allowed)
-        return found
+        for number, other in enumerate(self.allowed):
+            if self.are_alike(allowed, other):
+                self.allowed[number] = allowed | other
+                return number
+        self.allowed.append(allowed)
+        return len(self.allowed) - 1
 
     def are_alike(self, one: frozenset[int], other: frozenset[int]) -> bool:
         """Whether the lexer reads alike what each of two sets of lexemes allows where the parser
@@ -94,46 +93,36 @@ class LexerContexts:
         """The state of the lexer before a lexeme."""
         return self.lexer.start(self.allowed[context])
 
+    @memoised
     def run(self, state: int) -> Run:
         """What a state of the lexer does."""
-        found = self._runs.get(state)
-        if found is None:
-            row = self.lexer.rows[state]
-            reads = _bits(c for c, octets in self.columns.items() if row[octets[0]] != DEAD)
-            targets = [(c, row[o[0]]) for c, o in self.columns.items() if row[o[0]] > DEAD]
-            accept = self.lexer.accept_of[state]
-            ended = frozenset[int]() if accept == NO_ACCEPT else self.lexer.accept_sets[accept]
-            is_ignored = not ended.isdisjoint(self.ignored)
-            found = self._runs[state] = Run(targets, ended, is_ignored, reads)
-        return found
+        row = self.lexer.rows[state]
+        reads = _bits(c for c, octets in self.columns.items() if row[octets[0]] != DEAD)
+        targets = [(c, row[o[0]]) for c, o in self.columns.items() if row[o[0]] > DEAD]
+        accept = self.lexer.accept_of[state]
+        ended = frozenset[int]() if accept == NO_ACCEPT else self.lexer.accept_sets[accept]
+        return Run(targets, ended, not ended.isdisjoint(self.ignored), reads)
 
     def begun(self, seam: Seam) -> Sequence[tuple[int, int]]:
         """Columns that may begin a lexeme at a seam, and the states they lead to."""
         targets = self.run(self.start(seam.context)).targets
         return [each for each in targets if not seam.barred >> each[0] & 1]
 
+    @memoised
     def ends(self, seam: Seam) -> Ends:
         """Where the next lexeme after a seam may end."""
-        found = self._ends.get(seam)
-        if found is None:
-            found = self._ends[seam] = self._ending(self.states_in_one(seam))
-        return found
+        return self._ending(self.states_in_one(seam))
 
+    @memoised
     def ends_from(self, seam: Seam) -> Ends:
         """The same with ignored text in front of it."""
-        found = self._ends_from.get(seam)
-        if found is None:
-            states = dict.fromkeys(target for _, target in self.begun(seam))
-            pending = list(states)
-            for state in pending:
-                run = self.run(state)
-                again = self.begun(Seam(seam.context, run.reads)) if run.is_ignored else ()
-                for _, target in (*run.targets, *again):
-                    if target not in states:
-                        states[target] = None
-                        pending.append(target)
-            found = self._ends_from[seam] = self._ending(pending)
-        return found
+
+        def after(state: int) -> list[int]:
+            run = self.run(state)
+            again = self.begun(Seam(seam.context, run.reads)) if run.is_ignored else ()
+            return [target for _, target in (*run.targets, *again)]
+
+        return self._ending(reached((target for _, target in self.begun(seam)), after))
 
     def _ending(self, states: Iterable[int]) -> Ends:
         found: dict[int, dict[int, list[int]]] = {}
@@ -147,26 +136,20 @@ class LexerContexts:
         """The same without ignored text before it."""
         return self.reachable(target for _, target in self.begun(seam))
 
+    @memoised
     def leading_to(self, context: int, ends: frozenset[int]) -> frozenset[int]:
         """The states that lead to one of ``ends``, these included."""
-        known = self._leading.get((context, ends))
-        if known is not None:
-            return known
-        before = self._before.get(context)
-        if before is None:
-            before = self._before[context] = {}
-            for state in self.states_in_one(Seam(context, 0)):
-                for _, target in self.run(state).targets:
-                    before.setdefault(target, set()).add(state)
-        found = set(ends)
-        pending = list(found)
-        for state in pending:
-            for source in before.get(state, ()):
-                if source not in found:
-                    found.add(source)
-                    pending.append(source)
-        result = self._leading[context, ends] = frozenset(found)
-        return result
+        before = self._before(context)
+        return frozenset(reached(ends, lambda state: before.get(state, ())))
+
+    @memoised
+    def _before(self, context: int) -> dict[int, set[int]]:
+        """By state those that lead to it in a context."""
+        found: dict[int, set[int]] = {}
+        for state in self.states_in_one(Seam(context, 0)):
+            for _, target in self.run(state).targets:
+                found.setdefault(target, set()).add(state)
+        return found
 
     def ending_together(self) -> set[frozenset[int]]:
         """The sets of lexemes that may end together."""
@@ -185,23 +168,9 @@ class LexerContexts:
 
     def reachable(self, states: Iterable[int]) -> list[int]:
         """The states of the lexer that ``states`` lead to, they included."""
-        found = dict.fromkeys(states)
-        pending = list(found)
-        for state in pending:
-            for _, target in self.run(state).targets:
-                if target not in found:
-                    found[target] = None
-                    pending.append(target)
-        self.limits.check_states(len(pending), "the lexer")
-        return pending
-
-    def _added(self, allowed: frozenset[int]) -> int:
-        for number, other in enumerate(self.allowed):
-            if self.are_alike(allowed, other):
-                self.allowed[number] = allowed | other
-                return number
-        self.allowed.append(allowed)
-        return len(self.allowed) - 1
+        found = [*reached(states, lambda state: [target for _, target in self.run(state).targets])]
+        self.limits.check_states(len(found), "the lexer")
+        return found
 
     def _begins(self, lexemes: Iterable[int]) -> int:
         found = 0
@@ -220,18 +189,13 @@ class LexerContexts:
     def _are_ignored_alike(self, one: frozenset[int], both: frozenset[int], columns: int) -> bool:
         """Whether ignored text that begins with these columns ends at the same places."""
         first, second = (self.run(self.lexer.start(each)) for each in (one, both))
-        pending = [each for each in _pairs(first, second) if columns >> each[0] & 1]
-        seen = set(pending)
-        for _, left, right in pending:
+        begun = [each for each in _pairs(first, second) if columns >> each[0] & 1]
+        for _, left, right in reached(begun, lambda e: _pairs(self.run(e[1]), self.run(e[2]))):
             a, b = self.run(left), self.run(right)
             if a.is_ignored != b.is_ignored or (a.is_ignored and a.reads != b.reads):
                 return False
             if a.is_ignored and bool(b.ended - a.ended):
                 return False
-            for pair in _pairs(a, b):
-                if pair not in seen:
-                    seen.add(pair)
-                    pending.append(pair)
         return True
 
 

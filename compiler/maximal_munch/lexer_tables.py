@@ -24,14 +24,13 @@ from ..automata.graphs import reached
 from ..diagnostics import CheckError, Diagnostic, Source
 from ..earley.tables import stacked_dfas
 from ..grammar.expand_permutations import expand_permutations
-from ..grammar.tree import Grammar
 from ..lazy_dfa.conjunctions import joined
 from ..limits import Effort, Limits, in_force_or
 from ..network.counter_tables import first_symbols
 from ..network.from_tree import MOST_OVERLAPPING, network_from_tree, network_of_rules, numbered
 from ..network.tree_rules import Rules
 from .any_width import blocks_and_lines, of_all_widths
-from .lexemes import Lexeme, LexemeGrammar, as_written, lexeme_grammar
+from .lexemes import Lexeme, LexemeGrammar, as_written
 
 
 def lexer_tables(
@@ -78,21 +77,12 @@ def lexer_of(found: LexemeGrammar, limits: Limits) -> LexerTables:
     return lexer_tables(found.lexemes, limits, as_written([found.grammar.start], found.grammar))
 
 
-def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> MaximalMunchTables:
-    """The network over a checked grammar's lexemes, and its lexer.
-
-    Raises as ``lexeme_grammar`` and ``network`` do.
-    """
-    limits = (limits or Limits()).started()
-    found = lexeme_grammar(grammar, limits)
-    return tables_over(found, numbered(found.grammar, limits), limits)
-
-
 def tables_over(
     found: LexemeGrammar, rules: Rules, limits: Limits, counted_from: int | None = None
 ) -> MaximalMunchTables:
-    """The same of numbered lexemes, ``rules`` being those over their numbers. ``counted_from``:
-    repetitions of rules whose copies have more states are counted, as far as frames hold them."""
+    """The network over numbered lexemes, ``rules`` being those over their numbers, and its lexer.
+    ``counted_from``: repetitions of rules whose copies have more states are counted, as far as
+    frames hold them. Raises as ``lexer_of`` and ``network_of_rules`` do."""
     lexer = lexer_of(found, limits)
     if found.widths is not None:
         blocks, _ = blocks_and_lines(rules, found.widths)

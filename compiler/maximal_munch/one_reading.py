@@ -13,6 +13,7 @@ accepts after the lexeme, which is shorter, the first accepts, as ``follows`` sa
 
 from collections.abc import Iterator, Mapping, Set
 
+from ..automata.graphs import reached
 from ..limits import Limits
 from .contexts import Contexts, Item
 
@@ -149,22 +150,17 @@ class _Search:
     def beginnings(self, state: int, item: Item) -> set[int]:
         """The states in which the procedure of an item may have begun, on any stack."""
         start, place = item
-        found, seen = set[int](), {(state, place)}
-        pending = list(seen)
-        for upper, reached in pending:
-            if reached == start and start in self.contexts.begun[upper]:
-                found.add(upper)
-            if (start, reached) not in self.contexts.kernels[upper]:
-                continue
-            for symbol, below in self.before[upper]:
-                leading = {
-                    (below, each)
-                    for begun, each in self.contexts.items[below]
-                    if begun == start and self.leads(each, symbol) == reached
-                }
-                pending += sorted(leading - seen)
-                seen |= leading
-        return found
+
+        def leading(at: tuple[int, int]) -> Iterator[tuple[int, int]]:
+            upper, inside = at
+            is_kernel = (start, inside) in self.contexts.kernels[upper]
+            for symbol, below in self.before[upper] if is_kernel else ():
+                for begun, each in self.contexts.items[below]:
+                    if begun == start and self.leads(each, symbol) == inside:
+                        yield below, each
+
+        places = reached([(state, place)], leading)
+        return {at for at, p in places if p == start and start in self.contexts.begun[at]}
 
     def with_several_beginnings(self) -> set[tuple[int, Item]]:
         """Items of states whose procedure may have begun at several places of one stack."""
@@ -180,15 +176,14 @@ class _Search:
                 led = [(start, self.leads(place, symbol)) for start, place in items]
                 twice = {each for each in led if led.count(each) > 1}
                 found |= {(target, (start, place)) for start, place in twice if place is not None}
-        pending = list(found)
-        for state, (start, place) in pending:
+
+        def after(at: tuple[int, Item]) -> Iterator[tuple[int, Item]]:
+            state, (start, place) = at
             for symbol, target in self.steps(place):
                 shifts, gotos = contexts.shifts[state], contexts.gotos[state]
-                after = shifts[symbol] if symbol >= 0 else gotos[~symbol]
-                if (after, (start, target)) not in found:
-                    found.add((after, (start, target)))
-                    pending.append((after, (start, target)))
-        return found
+                yield shifts[symbol] if symbol >= 0 else gotos[~symbol], (start, target)
+
+        return set(reached(found, after))
 
     def targets(self, state: int) -> Iterator[tuple[int, int]]:
         """Lexemes, and complements of the starts of procedures, and the states they lead to."""

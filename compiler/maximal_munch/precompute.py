@@ -104,14 +104,13 @@ class StoredMasks:
     if there is none."""
 
     reached: Precomputed
-    summaries: HeadSummaryTables
     transitions: ParserTransitionTables
     lexer_states: int
     trie: Trie | None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The sections of an artifact."""
-        arrays = self.summaries.arrays() | self.transitions.arrays()
+        arrays = self.reached.summaries.arrays() | self.transitions.arrays()
         return arrays if self.trie is None else arrays | trie_arrays(self.trie, "trie.")
 
 
@@ -143,7 +142,7 @@ def precompute_within(
         if are_many or not most_results:
             none, transitions = nothing(tables, size)
             reached = Precomputed(complete=False, heads=0, summaries=none)
-            found = StoredMasks(reached, none, transitions, 0, trie)
+            found = StoredMasks(reached, transitions, 0, trie)
             if are_many:
                 return found
         else:
@@ -153,7 +152,6 @@ def precompute_within(
             configurations = masks.configurations
             found = StoredMasks(
                 reached,
-                reached.summaries,
                 configurations.transitions.tables(),
                 configurations.lexer.states - 1,
                 None if reached.complete else trie,

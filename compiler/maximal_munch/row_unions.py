@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.block_rows import BlockRows, shared_blocks_of
+from constrain.artifacts.tokens.memo import Numbered
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.walk.summary_rows import EMPTY
 
-_SUM = (1 << 64) - 1
+from ..automata.graphs import reached
 
-_Identity = tuple[int, int]
+_SUM = (1 << 64) - 1
 
 
 class RowUnions:
@@ -31,8 +32,7 @@ class RowUnions:
         self._words = tokenset.word_count(vocab_size)
         shape = 2, self._words
         self._factors = np.random.default_rng(0).integers(0, 1 << 64, shape, np.uint64)
-        self._identities: list[_Identity] = [(0, 0)]
-        self._numbers: dict[_Identity, int] = {(0, 0): EMPTY}
+        self._identities = Numbered([(0, 0)])
         # Rows that walks gave, and the two of lower numbers that any other row is made of.
         self._walked = {EMPTY: tokenset.from_ids([], vocab_size)}
         self._parts: dict[int, tuple[int, int]] = {}
@@ -44,7 +44,7 @@ class RowUnions:
     def number(self, row: Words) -> int:
         """The number of a row, which must not be written to any more."""
         high, low = (self._factors @ row.astype(np.uint64)).tolist()
-        number = self._numbered((high, low))
+        number = self._identities.number((high, low))
         if number not in self._parts:
             self._walked[number] = row
         return number
@@ -54,22 +54,18 @@ class RowUnions:
         if EMPTY in (left, right):
             return max(left, right)
         (high, low), (more_high, more_low) = self._identities[left], self._identities[right]
-        number = self._numbered((high + more_high & _SUM, low + more_low & _SUM))
+        both = high + more_high & _SUM, low + more_low & _SUM
+        number = self._identities.number(both)
         if number not in self._walked:
             self._parts.setdefault(number, (left, right))
-        return number
-
-    def _numbered(self, identity: _Identity) -> int:
-        number = self._numbers.setdefault(identity, len(self._identities))
-        if number == len(self._identities):
-            self._identities.append(identity)
         return number
 
     def blocks(self, numbers: Sequence[int]) -> BlockRows:
         """These rows, renumbered from 0, as blocks that they share."""
         walked, levels = list[int](), list[list[int]]()
         level_of = dict[int, int]()
-        for number in sorted(self._needed(numbers)):
+        # These, and all that they are made of.
+        for number in sorted(reached(numbers, lambda number: self._parts.get(number, ()))):
             parts = self._parts.get(number)
             level = level_of[number] = 0 if parts is None else 1 + max(level_of[i] for i in parts)
             if level == 0:
@@ -90,13 +86,3 @@ class RowUnions:
             return found
 
         return shared_blocks_of(len(numbers), self._words, columns)
-
-    def _needed(self, numbers: Sequence[int]) -> set[int]:
-        """These, and all that they are made of."""
-        pending = list(numbers)
-        found = set(pending)
-        for number in pending:
-            new = set(self._parts.get(number, ())) - found
-            found |= new
-            pending.extend(new)
-        return found

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from support.grammars import lnf_of, random_grammars, recogniser
+from support.maximal_munch import maximal_munch_tables
 from support.network import minimal_tables
 
 from constrain.cli.app import run
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.to_dfa import accepts, text_machine
 from constrain.compiler.network.members import NetworkMembers
 

@@ -13,6 +13,7 @@ from support.maximal_munch import (
     SAMPLES,
     masks_of,
     masks_with,
+    maximal_munch_tables,
     plain_of,
     random_larks,
     read,
@@ -27,7 +28,6 @@ from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 
 KEYWORDS = 'start: KW NUM | ID ";"\nKW{}: "if"\nID{}: /[a-z]+/\nNUM: /[0-9]+/\n'
 OCTETS = [bytes([octet]) for octet in range(256)]

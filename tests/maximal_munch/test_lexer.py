@@ -3,7 +3,7 @@
 # Tests here say `expected == actual`.
 
 import pytest
-from support.maximal_munch import BOTH
+from support.maximal_munch import BOTH, maximal_munch_tables
 
 from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
 from constrain.compiler.automata import regex_ir as regex
@@ -12,7 +12,6 @@ from constrain.compiler.automata.dfa import literal
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 
 
 def test_a_lexer_reads_what_is_allowed() -> None:

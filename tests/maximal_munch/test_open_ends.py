@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lark import Lark
 from lark.exceptions import LarkError
-from support.maximal_munch import masks_of, members_of, random_lark
+from support.maximal_munch import masks_of, maximal_munch_tables, members_of, random_lark
 from support.oracles.maximal_munch import MaximalMunchOracle
 from support.regexes import node_of
 
@@ -28,7 +28,6 @@ from constrain.compiler.grammar.open_looks import check_looks, followed
 from constrain.compiler.grammar.preferred_matches import preferred_matches
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.exact_network import exact_network
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.one_reading import SeveralReadingsError
 from constrain.compiler.options import CompileOptions
 

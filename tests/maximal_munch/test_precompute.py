@@ -13,6 +13,7 @@ from support.maximal_munch import (
     SAMPLES,
     masks_of,
     masks_with,
+    maximal_munch_tables,
     plain_of,
     random_cases,
     random_larks,
@@ -27,7 +28,6 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.precompute import precompute
 
 TOKENS = [*(bytes([octet]) for octet in range(128)), b'":', b'","', b"]}", b"}]", b"[[", b'{"']

@@ -5,13 +5,12 @@ import random
 from collections.abc import Callable
 
 import pytest
-from support.maximal_munch import BOTH, masks_of, plain_of
+from support.maximal_munch import BOTH, masks_of, maximal_munch_tables, plain_of
 
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Compiler, load_tokenizer
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.to_dfa import text_machine
 
 LETTERS = "ab<"

@@ -11,6 +11,7 @@ from support.maximal_munch import (
     SAMPLES,
     compiled_lark,
     masks_of,
+    maximal_munch_tables,
     random_cases,
     vocabulary_of,
 )
@@ -20,7 +21,6 @@ from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.precompute import precompute
 from constrain.compiler.maximal_munch.to_dfa import text_machine
 

@@ -9,6 +9,7 @@ import numpy as np
 from constrain.artifacts import Artifact
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
+from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens import tokenset
@@ -18,11 +19,22 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
+from constrain.compiler.grammar.tree import Grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
+from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
+from constrain.compiler.maximal_munch.lexer_tables import tables_over
+from constrain.compiler.network.from_tree import numbered
 from constrain.compiler.tokenizers.definition import AddedToken
 from support import EXAMPLES
 from support.oracles.maximal_munch import MaximalMunchOracle
+
+
+def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> MaximalMunchTables:
+    """The network over a checked grammar's lexemes, and its lexer."""
+    limits = (limits or Limits()).started()
+    found = lexeme_grammar(grammar, limits)
+    return tables_over(found, numbered(found.grammar, limits), limits)
+
 
 JSON, CODE = ((EXAMPLES / name).read_text(encoding="utf-8") for name in ("json.lark", "code.lark"))
 # As llguidance reads it: a keyword may be a name, too.
