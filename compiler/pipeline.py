@@ -252,7 +252,7 @@ def _of_canonical_tokens(
 ) -> Compilation:
     """A regular grammar and its canonical token sequences: a DFA over tokens and its rows, or the
     rows of the byte DFA beside the tokenizer's automata."""
-    from .machine.dfa_sections import assemble_merged, encode_merged, size_of
+    from .machine.dfa_sections import assemble, encode_merged, size_of
     from .machine.mask_rows import precompute_tokens
     from .merge.merged import merge
     from .token_ids import columns_of
@@ -268,7 +268,8 @@ def _of_canonical_tokens(
         masks = precompute_tokens(found, request, size_of(sections))
         sections |= masks.sections
         counts, why = masks.counts, of_masks(0, is_complete=masks.is_complete)
-        artifact = assemble_merged(automaton, merged.columns, found, sections, counts, request)
+        given = merged.columns, sections, counts, request, CANONICAL
+        artifact = assemble(automaton, *given, found)
     return Compilation(automaton, found, artifact, (*notes, *why), choice.method, choice.reason)
 
 

@@ -10,6 +10,9 @@ few is copied, and parts of one value, and texts that may go on where they end, 
 
 from collections.abc import Container
 
+from constrain.artifacts.tokens.memo import Made
+from constrain.artifacts.tokens.sharing import weakly
+
 from ..automata.nfa import matches_empty
 from ..grammar.tree import Repetition
 from ..limits import Limits
@@ -32,21 +35,27 @@ class DeferredRules(Rules):
         self._characters, self._times, self.counted = {}, {}, frozenset()
         self._done: dict[int, int] = {}
         self.names = []
-        self._numbers = _Numbers(self.names)
-        self.loops = _Loops(self)
+        self._numbers = Made(weakly(self._named))
+        self.loops = Made(weakly(self._loop_of))  # type: ignore[assignment]
         self._nullable: dict[int, bool] = {}
-        self.nullable = _Nullable(self)  # type: ignore[assignment]
+        self.nullable = Made(weakly(self._matches_empty))  # type: ignore[assignment]
         self.start = self._numbers[deferred.start]
 
-    def body(self, rule: int) -> int:
-        """What a rule matches."""
-        return self._added(self._deferred.rule(self.names[rule]).expressions, self._done)
+    def _named(self, name: str) -> int:
+        """The number of a rule that is named first."""
+        self.names.append(name)
+        return len(self.names) - 1
+
+    def _loop_of(self, rule: int) -> Loop:
+        """A rule as a loop of no tails."""
+        body = self._added(self._deferred.rule(self.names[rule]).expressions, self._done)
+        return Loop(list(self.options(body)), ())
 
     def is_nullable(self, rule: int) -> bool:
         """Whether a rule matches ε. Rules that this does not hang on are not read."""
         return any(self.nullable[head] for head in self.loops[rule].heads)
 
-    def matches_empty(self, e: int) -> bool:
+    def _matches_empty(self, e: int) -> bool:
         """The same of an expression."""
         known, opened, pending = self._nullable, set[int](), [e]
         while pending:
@@ -106,10 +115,6 @@ class DeferredRules(Rules):
             pending += parts[-1:] if kind == ALL else parts
         return False
 
-    def loop_of(self, rule: int) -> Loop:
-        """A rule as a loop of no tails."""
-        return Loop(list(self.options(self.body(rule))), ())
-
     def places(self, rule: int, most: int, inside: frozenset[int] = frozenset()) -> int:
         """How many places a rule has, all that it names included; more than ``most`` where it has,
         or names itself."""
@@ -134,53 +139,14 @@ class CalledRules(Container[int]):
     """The rules that are called, by their places."""
 
     def __init__(self, rules: DeferredRules) -> None:
-        self._rules, self._found = rules, dict[int, bool]()
+        self._rules = rules
+        self._found = Made(weakly(self._is_called))
 
     def __contains__(self, rule: object) -> bool:
         assert isinstance(rule, int)
-        found = self._found.get(rule)
-        if found is None:
-            rules = self._rules
-            copied = rules.is_part(rule) or rules.is_open_text(rule)
-            found = not copied and rules.places(rule, MANY) > MANY
-            self._found[rule] = found
-        return found
+        return self._found[rule]
 
-
-class _Numbers(dict[str, int]):
-    """The numbers of rules, in the order in which they are first named."""
-
-    def __init__(self, names: list[str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def __missing__(self, name: str) -> int:
-        number = self[name] = len(self._names)
-        self._names.append(name)
-        return number
-
-
-class _Nullable(list[bool]):
-    """Whether each expression matches ε, when it is first looked up."""
-
-    def __init__(self, rules: DeferredRules) -> None:
-        super().__init__()
-        self._rules = rules
-
-    def __getitem__(self, e: int) -> bool:  # type: ignore[override]
-        return self._rules.matches_empty(e)
-
-
-class _Loops(list[Loop]):
-    """Each rule as a loop, when it is first looked up."""
-
-    def __init__(self, rules: DeferredRules) -> None:
-        super().__init__()
-        self._rules = rules
-        self._found: dict[int, Loop] = {}
-
-    def __getitem__(self, rule: int) -> Loop:  # type: ignore[override]
-        found = self._found.get(rule)
-        if found is None:
-            found = self._found[rule] = self._rules.loop_of(rule)
-        return found
+    def _is_called(self, rule: int) -> bool:
+        rules = self._rules
+        copied = rules.is_part(rule) or rules.is_open_text(rule)
+        return not copied and rules.places(rule, MANY) > MANY

@@ -2,7 +2,6 @@
 calls, or a DFA over tokens."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -55,47 +54,26 @@ def assemble(
     found: Mapping[str, int],
     request: ArtifactRequest[Tokenizer],
     tokenization: str,
+    merged: "CanonicalDfa | None" = None,
 ) -> Artifact:
-    """The artifact whose masks follow the byte DFA, with the ``sections`` of its masks. ``found``:
-    counts of what was precomputed."""
-    return Artifact(_manifest(automaton, columns, found, request, tokenization), sections)
-
-
-@Step("assemble")
-def assemble_merged(
-    automaton: Automaton,
-    columns: TokenColumns,
-    merged: "CanonicalDfa",
-    sections: Mapping[str, NDArray[Any]],
-    found: Mapping[str, int],
-    request: ArtifactRequest[Tokenizer],
-) -> Artifact:
-    """The artifact of a DFA over canonical token sequences."""
-    counts = {"token_states": merged.dfa.states, "token_transitions": merged.transitions, **found}
-    manifest = _manifest(automaton, columns, counts, request, CANONICAL)
-    manifest = replace(manifest, kind=TOKEN_DFA, token_start=merged.dfa.start)
-    return Artifact(manifest, sections)
-
-
-def _manifest(
-    automaton: Automaton,
-    columns: TokenColumns,
-    found: Mapping[str, int],
-    request: ArtifactRequest[Tokenizer],
-    tokenization: str,
-) -> Manifest:
-    return manifest_of(
+    """The artifact whose masks follow the byte DFA, or the DFA over canonical token sequences if
+    there is one, with the ``sections`` of its masks. ``found``: counts of what was precomputed."""
+    counts = {"dfa_states": columns.dfa.states - 1}
+    if merged is not None:
+        counts |= {"token_states": merged.dfa.states, "token_transitions": merged.transitions}
+    manifest = manifest_of(
         automaton.grammar,
         request,
-        kind=NETWORK,
+        kind=NETWORK if merged is None else TOKEN_DFA,
         tokenization=tokenization,
         splits_applied=tokenization == CANONICAL and request.tokenizer.splits,
         byte_start=columns.dfa.start,
-        token_start=0,
-        counts={"dfa_states": columns.dfa.states - 1, **found},
+        token_start=0 if merged is None else merged.dfa.start,
+        counts=counts | dict(found),
         origins=origins_of(automaton),
         meaning=automaton.choice.semantics,
     )
+    return Artifact(manifest, sections)
 
 
 # --- what artifacts of all engines have
@@ -107,10 +85,10 @@ def manifest_of(
     *,
     kind: str,
     tokenization: str,
-    splits_applied: bool,
-    byte_start: int,
-    token_start: int,
     counts: dict[str, int],
+    splits_applied: bool = False,
+    byte_start: int = 0,
+    token_start: int = 0,
     splits: bool | None = None,
     origins: tuple[Origin, ...] = (),
     parser: ParserNames | None = None,

@@ -53,9 +53,7 @@ def assemble(
         request,
         kind=GREEDY,
         tokenization=ANY,
-        splits_applied=False,
         byte_start=tables.network.start,
-        token_start=0,
         counts={
             "network_states": tables.network.states - 1,
             "calls": len(tables.network.call_starts),

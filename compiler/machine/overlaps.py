@@ -13,20 +13,17 @@ from typing import TypeAlias
 from constrain.artifacts.tokens.memo import solve_recursive
 
 from ..automata.graphs import components_by
-from ..automata.nfa import FIRST_TERMINAL
 from ..lazy_dfa.behind_loops import NOTHING, OTHER, Run
 from ..network.tree_expressions import (
     ALL,
     ANY,
     AUTOMATON,
-    CHARACTER,
     LITERAL,
     ORDERS,
     RULE,
-    RUNS,
     TIMES,
 )
-from ..network.tree_plan import Openness
+from ..network.tree_plan import Openness, bytes_of
 from ..network.tree_rules import Rules
 from ..thresholds import MANY
 
@@ -74,7 +71,7 @@ def _may_fall_behind(rules: Rules, loops: Iterable[int], openness: Openness) -> 
             parts = rules.loops[rules.rule(e)].heads
             for head in parts:
                 names.setdefault(head, []).append(e)
-        octets[e] = _own_bytes(rules, e)
+        octets[e] = bytes_of(rules.kinds[e], rules.contents[e], is_first=False)
         for part in parts:
             octets[e] |= octets[part]
     known = dict[tuple[int, int], _Runs]()
@@ -85,29 +82,6 @@ def _may_fall_behind(rules: Rules, loops: Iterable[int], openness: Openness) -> 
         if known[read].longest(e) >= MANY:
             return True
     return False
-
-
-def _own_bytes(rules: Rules, e: int) -> int:
-    """The bytes that a leaf reads, as bits."""
-    kind, content, found = rules.kinds[e], rules.contents[e], 0
-    if kind == LITERAL:
-        assert isinstance(content, bytes)
-        for octet in content:
-            found |= 1 << octet
-    elif kind == RUNS:
-        assert isinstance(content, tuple)
-        for low, high in zip(content[::2], content[1::2], strict=True):
-            found |= _bits(low, high)
-    elif kind == CHARACTER:
-        assert isinstance(content, list)
-        for _, low, high, _ in content:
-            found |= _bits(low, high)
-    return found
-
-
-def _bits(low: int, high: int) -> int:
-    """Bits ``low`` to ``high``; none for token terminals."""
-    return (1 << high + 1) - (1 << low) if high < FIRST_TERMINAL else 0
 
 
 class _Runs:

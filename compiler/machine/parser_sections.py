@@ -1,7 +1,8 @@
 """Sections and manifest of artifacts of grammars that nest: a network, or Earley's tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -96,45 +97,34 @@ def assemble(
         tokenization=tokenization,
         splits_applied=tokenization == CANONICAL and request.tokenizer.splits,
         byte_start=tables.start if tables else 0,
-        token_start=0,
         counts=sizes | dict(found),
-        parser=ParserNames(
-            start=0,
-            nullable_start=named[0],
-            rules=(),
-            texts=(),
-            called=named[1],
-        ),
+        parser=ParserNames(start=0, nullable_start=named[0], rules=(), texts=(), called=named[1]),
         meaning=parser.choice.semantics,
     )
     if parser.met is not None or not has_productions(parser):
         return Artifact(manifest, sections)
-    later = _Productions(parser, is_stripped=request.options.strip)
+    later = partial(_with_productions, parser, request.options.strip)
     if explains_later(parser, request.options):
         return Artifact(manifest, sections, later=later)
     manifest, productions = later(manifest)
     return Artifact(manifest, {**sections, **productions})
 
 
-@dataclass(frozen=True, slots=True)
-class _Productions:
-    """Makes the sections of Earley's tables, and what the manifest says of them."""
-
-    parser: Parser
-    is_stripped: bool
-
-    def __call__(self, manifest: Manifest) -> tuple[Manifest, Arrays]:
-        earley, names = self.parser.layout.tables, manifest.parser
-        assert names is not None
-        names = replace(
-            names,
-            start=earley.start,
-            nullable_start=earley.nullable_start,
-            rules=tuple(earley.names),
-            texts=tuple("" if self.is_stripped else text for text in earley.texts),
-        )
-        counts = {"productions": len(earley.bodies), **manifest.counts}
-        return replace(manifest, counts=counts, parser=names), _earley(self.parser)
+def _with_productions(
+    parser: Parser, is_stripped: bool, manifest: Manifest
+) -> tuple[Manifest, Arrays]:
+    """What the manifest says of Earley's tables, and their sections."""
+    earley, names = parser.layout.tables, manifest.parser
+    assert names is not None
+    names = replace(
+        names,
+        start=earley.start,
+        nullable_start=earley.nullable_start,
+        rules=tuple(earley.names),
+        texts=tuple("" if is_stripped else text for text in earley.texts),
+    )
+    counts = {"productions": len(earley.bodies), **manifest.counts}
+    return replace(manifest, counts=counts, parser=names), _earley(parser)
 
 
 def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> Artifact:
@@ -148,7 +138,7 @@ def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> A
     if request.options.prewarm == 0 and POSITIONS not in artifact.arrays:
         if artifact.later is None:
             return artifact
-        return replace(artifact, later=_FirstRow(artifact.sharing(request.trie)))
+        return replace(artifact, later=partial(_with_first, artifact.sharing(request.trie)))
     options, effort = request.options, Effort(request.limits, (artifact.manifest.start,))
     effort.begin("the mask before any token", options.rows_work, options.rows_limits)
     machine = artifact.sharing(request.trie).machine()
@@ -165,17 +155,12 @@ def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> A
     return replace(artifact, arrays={**artifact.arrays, FIRST_ROW: row})
 
 
-@dataclass(frozen=True, slots=True)
-class _FirstRow:
-    """Makes what ``artifact`` leaves for later, and its mask before any token."""
-
-    artifact: Artifact
-
-    def __call__(self, manifest: Manifest) -> tuple[Manifest, Arrays]:
-        assert self.artifact.later is not None
-        manifest, sections = self.artifact.later(manifest)
-        machine = self.artifact.machine()
-        return manifest, {**sections, FIRST_ROW: machine.row(machine.start)}
+def _with_first(artifact: Artifact, manifest: Manifest) -> tuple[Manifest, Arrays]:
+    """What an artifact leaves for later, and its mask before any token."""
+    assert artifact.later is not None
+    manifest, sections = artifact.later(manifest)
+    machine = artifact.machine()
+    return manifest, {**sections, FIRST_ROW: machine.row(machine.start)}
 
 
 def _growing(terminals: Sequence[Operation]) -> Sections:

@@ -20,6 +20,7 @@ from constrain.artifacts.machine.position_states import Name
 from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.network.tables import DEAD
+from constrain.artifacts.tokens.memo import Numbered, memoised, top_down
 from constrain.artifacts.walk.node_sets import NOTHING
 from constrain.artifacts.walk.rows_by_frames import Known
 from constrain.artifacts.walk.summary_rows import EMPTY, RowTable
@@ -79,13 +80,11 @@ def _read(found: "_Rows", machine: MetMasks, most: int, memory: int, effort: Eff
         if fruitless > _FRUITLESS or found.count > most or found.nbytes > memory:
             return
         effort.spend(1 + found.row_bytes * (found.count - before))
-        read = {state: None for state, _ in network.unfolded(network.threads[configuration])}
-        for state in (reading := [*read]):
-            # With the row come the calls.
-            if rows[state]:
-                new = {start: None for start, _ in rows.calls[state] if start not in read}
-                read |= new
-                reading += new
+        begun = (state for state, _ in network.unfolded(network.threads[configuration]))
+        # With the row of a state come its calls.
+        read = top_down(
+            begun, lambda state: [c for c, _ in rows.calls[state]] if rows[state] else ()
+        )
         columns = zip(*(rows[state][:FIRST_TERMINAL] for state in read), strict=True)
         for octet in {column: octet for octet, column in enumerate(columns)}.values():
             target = network.read(configuration, [octet])
@@ -100,10 +99,11 @@ class _Rows:
     def __init__(self, machine: MetMasks, vocab_size: int) -> None:
         self._machine, self._longest = machine, machine.vocabulary.longest
         self._rows = RowTable(vocab_size)
-        self._names: dict[Name, int] = {(): DEAD}
+        # Nothing is the dead state.
+        self._names = Numbered[Name]([()])
         self._found: dict[tuple[int, int], tuple[int, int]] = {}
-        self._nodes, self._stacks = dict[tuple[int, int], int](), dict[object, int]()
-        self._of_node: dict[int, int] = {}
+        self._nodes = dict[tuple[int, int], int]()
+        self._stacks = Numbered[frozenset[tuple[int, int]]]()
         self.row_bytes = self._rows.row_bytes
 
     @property
@@ -121,15 +121,14 @@ class _Rows:
         threads = self._machine.network.threads[configuration]
         return frozenset((self._alike(state), self._stack(node)) for state, node in threads)
 
+    @memoised
     def _stack(self, node: int) -> int:
         # What stacks are on was asked before, as texts push one frame after the other.
-        if node not in self._of_node:
-            entries = self._machine.network.stacks.entries[node]
-            below = frozenset(
-                (self._alike(frame), self._stack(rest) if frame else 0) for frame, rest in entries
-            )
-            self._of_node[node] = self._stacks.setdefault(below, len(self._stacks))
-        return self._of_node[node]
+        entries = self._machine.network.stacks.entries[node]
+        below = frozenset(
+            (self._alike(frame), self._stack(rest) if frame else 0) for frame, rest in entries
+        )
+        return self._stacks.number(below)
 
     def _alike(self, state: int) -> int:
         return self._machine.states.within(state, self._longest)
@@ -145,7 +144,7 @@ class _Rows:
         name = None if state < 0 else self._machine.states.name(state)
         if name is None:
             return
-        key = nodes, self._names.setdefault(name, len(self._names))
+        key = nodes, self._names.number(name)
         if not isinstance(known, dict):
             self._found[key] = self._rows.number(known.copy()), NOTHING
             return
@@ -157,6 +156,6 @@ class _Rows:
     def sections(self) -> dict[str, NDArray[Any]]:
         """Of names, and of rows by them."""
         return {
-            **named_sections([*self._names]),
+            **named_sections(self._names),
             **SummaryTables.of(self._rows, self._found).arrays(),
         }

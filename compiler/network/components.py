@@ -156,7 +156,7 @@ class _Sets:
     def tables(self, limits: Limits, terminals: int, nullable_start: bool) -> NetworkTables:
         """The same as a network."""
         names = [procedure.name for procedure in self.procedures]
-        called = [procedure.part or procedure.times for procedure in self.procedures]
+        called = [procedure.called for procedure in self.procedures]
         given = self.rows, self.accepting, names, self.entries, called
         return _tables_of(*given, limits, terminals, nullable_start)
 

@@ -14,6 +14,7 @@ how many of them there are, in any order (``PermutedParts``).
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import comb
 
 from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, SetRule
@@ -237,7 +238,9 @@ class PermutedParts:
             if ways
         ]
         count, inside = _chosen(choices, rng)
-        between = self._split(count - 1, size - inside, rng)
+        between = _lengths(
+            count - 1, size - inside, rng, one=self._separator, several=self._separators
+        )
         found: list[tuple[int, int]] = []
         for g in reversed(range(len(self._groups))):
             start, least, most = self._groups[g]
@@ -251,7 +254,9 @@ class PermutedParts:
                 if rest[inside - k]
             ]
             times, length = _chosen(options, rng)
-            found += [(start, each) for each in self._items(g, times, length, rng)]
+            one, several = self._series[g].__getitem__, partial(self._times, g)
+            lengths = _lengths(times, length, rng, one=one, several=several)
+            found += [(start, each) for each in lengths]
             count, inside = count - times, inside - length
         rng.shuffle(found)
         result = found[:1]
@@ -263,30 +268,6 @@ class PermutedParts:
 
     def _times(self, g: int, times: int, size: int) -> int:
         return self._power(g, times)[size] if times else int(not size)
-
-    def _items(self, g: int, times: int, size: int, rng: random.Random) -> list[int]:
-        """The lengths of so many equal parts."""
-        found = []
-        for left in range(times, 0, -1):
-            options = [
-                (k, size - k, self._series[g][k] * self._times(g, left - 1, size - k))
-                for k in range(1, size + 1)
-            ]
-            length, size = _chosen(options, rng)
-            found.append(length)
-        return found
-
-    def _split(self, count: int, size: int, rng: random.Random) -> list[int]:
-        """The lengths of so many separators."""
-        found = []
-        for left in range(count, 0, -1):
-            options = [
-                (k, size - k, self._separator(k) * self._separators(left - 1, size - k))
-                for k in range(size + 1)
-            ]
-            length, size = _chosen(options, rng)
-            found.append(length)
-        return found
 
     def lengths(self, value: int, lengths: Sequence[int], sums: Callable[[int, int], int]) -> int:
         """The lengths, as bits, that parts and separators may have after a part, or a separator,
@@ -328,6 +309,24 @@ def _groups(rule: SetRule, begun: int) -> list[_Group]:
             most += is_left
         found[start] = least, most
     return [(start, least, most) for start, (least, most) in found.items()]
+
+
+def _lengths(
+    count: int,
+    size: int,
+    rng: random.Random,
+    *,
+    one: Callable[[int], int],
+    several: Callable[[int, int], int],
+) -> list[int]:
+    """The lengths of so many parts. ``one``: the readings of one of them by its length;
+    ``several``: those of so many by theirs."""
+    found = []
+    for left in range(count, 0, -1):
+        options = [(k, size - k, one(k) * several(left - 1, size - k)) for k in range(size + 1)]
+        length, size = _chosen(options, rng)
+        found.append(length)
+    return found
 
 
 def _chosen(options: Sequence[tuple[int, int, int]], rng: random.Random) -> tuple[int, int]:

@@ -48,13 +48,12 @@ Called: TypeAlias = Times | PartOf
 class Procedure:
     """What is called: the rule's ``name``, for messages, and the state that it ``start``s in.
 
-    ``times``: an item that is counted, the least and the most (None: any number) of it, in the rule
-    ``name``. ``part``: of a permutation in that rule, or what separates those."""
+    ``called``: of an item of the rule ``name`` that is counted, how many there are; of a part of a
+    permutation in that rule, or what separates those, which one it is."""
 
     name: str
     start: int
-    times: tuple[int, int | None] | None = None
-    part: PartOf | None = None
+    called: Called | None = None
 
 
 def flags_of_equal(parts: Sequence[tuple[bool, bool]]) -> list[int]:
@@ -168,11 +167,10 @@ def has_overlapping_parts(tables: NetworkTables, most: int) -> bool:
     rules = [] if tables.counters is None else tables.counters.set_rules
     first: NDArray[np.bool_] | None = None
     for rule in rules:
-        pending = [tuple(sorted(set(rule.parts)))]
-        seen = set(pending)
-        for group in pending:
+        begun = [tuple(sorted(set(rule.parts)))]
+        for group in reached(begun, lambda group: _next_groups(tables, np.array(group), most)):
             if len(group) <= most:
-                continue
+                break
             states = np.array(group)
             ends = tables.accepting[states] != 0
             if ends.any():
@@ -181,10 +179,6 @@ def has_overlapping_parts(tables: NetworkTables, most: int) -> bool:
                 behind = first[following].any(axis=0)
                 if int((ends | (first[states] & behind).any(axis=1)).sum()) > most:
                     return True
-            for targets in _next_groups(tables, states, most):
-                if targets not in seen:
-                    seen.add(targets)
-                    pending.append(targets)
     return False
 
 

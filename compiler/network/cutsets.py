@@ -124,18 +124,13 @@ def _cutset(calls: TreeCalls, members: Iterable[int]) -> set[int]:
             if rule not in callees or entry != weight(rule):
                 continue
             found.add(rule)
-        for caller in callers.pop(rule):
-            callees[caller].discard(rule)
-            if callees[caller]:
-                heappush(heap, weight(caller))
-            else:
-                without.append(caller)
-        for callee in callees.pop(rule):
-            callers[callee].discard(rule)
-            if callers[callee]:
-                heappush(heap, weight(callee))
-            else:
-                without.append(callee)
+        for here, there in ((callers, callees), (callees, callers)):
+            for other in here.pop(rule):
+                there[other].discard(rule)
+                if there[other]:
+                    heappush(heap, weight(other))
+                else:
+                    without.append(other)
     return found
 
 

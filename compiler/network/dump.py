@@ -8,6 +8,7 @@ from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, S
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..automata.dump import class_text, ranges
+from ..automata.graphs import reached
 
 # After a part: whether it must be there, and whether it may be repeated.
 _MARKS = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
@@ -104,15 +105,14 @@ def rules_of_entries(tables: NetworkTables) -> dict[int, str]:
 def rules_of_states(tables: NetworkTables) -> dict[int, str]:
     """The rule that each state is in, of those that are called; none for states of several."""
     found: dict[int, str] = {}
+
+    def following(state: int) -> set[int]:
+        begin, end = tables.call_offsets[state], tables.call_offsets[state + 1]
+        return {*tables.rows[state], *tables.call_ends[begin:end].tolist()} - {DEAD}
+
     for name, entry in dict(zip(tables.names, tables.entries.tolist(), strict=True)).items():
-        pending, seen = [entry], {entry, 0}
-        for state in pending:
+        for state in reached([entry], following):
             found[state] = name if found.get(state, name) == name else ""
-            begin, end = tables.call_offsets[state], tables.call_offsets[state + 1]
-            behind = tables.call_ends[begin:end].tolist()
-            new = {*tables.rows[state], *behind} - seen
-            seen |= new
-            pending.extend(sorted(new))
     return {state: rule for state, rule in found.items() if rule}
 
 

@@ -16,6 +16,7 @@ from constrain.artifacts.machine.stored_fronts import StoredFronts
 from constrain.artifacts.machine.stored_positions import StoredPositions
 from constrain.artifacts.network.sets import NO_SEPARATOR, SetRule
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.tokens.memo import memoised
 
 from ..automata.nfa import FIRST_TERMINAL
 from ..limits import Limits
@@ -97,8 +98,7 @@ class _Calling:
         """The symbol of a call."""
         if (start, what) not in self._numbers:
             self._numbers[start, what] = len(self.procedures)
-            times, part = (None, what) if isinstance(what, PartOf) else (what, None)
-            self.procedures.append(Procedure(name, start, times, part))
+            self.procedures.append(Procedure(name, start, what))
         return self._first_call + self._numbers[start, what]
 
 
@@ -127,9 +127,6 @@ class _Numbering:
         self._layout, self._first_call = layout, first_call
         self._positions = layout.components
         self._numbers = {END: END}
-        # The numbers of these, and of positions that lead to one of them alone.
-        self._reached: dict[int, int] = {}
-        self._procedures: dict[int, int] = {}
         # By identity: what is repeated is written alike for equal items.
         self._items: dict[int, int] = {}
         self._item_places: list[tuple[int, int]] = []
@@ -191,26 +188,22 @@ class _Numbering:
         back = self._number(rule.back)
         return SetRule([*map(symbol, rule.parts)], rule.flags, between, *bounds, back)
 
+    @memoised
     def _procedure(self, number: int) -> int:
         """The symbol of a call."""
-        if number not in self._procedures:
-            self._procedures[number] = len(self._procedures)
-            procedure = self._layout.procedure(number)
-            self.names.append(procedure.name)
-            self.starts.append(self._number(procedure.start))
-        return self._first_call + self._procedures[number]
+        symbol, procedure = self._first_call + len(self.names), self._layout.procedure(number)
+        self.names.append(procedure.name)
+        self.starts.append(self._number(procedure.start))
+        return symbol
 
+    @memoised
     def _number(self, position: int) -> int:
         """The number of a position, which is written."""
-        found = self._reached.get(position)
-        if found is None:
-            behind = self._behind(position)
-            found = self._numbers.get(behind)
-            if found is None:
-                found = self._numbers[behind] = self.found.new_state()
-                self.order.append(behind)
-            self._reached[position] = found
-        return found
+        behind = self._behind(position)
+        if behind not in self._numbers:
+            self._numbers[behind] = self.found.new_state()
+            self.order.append(behind)
+        return self._numbers[behind]
 
     def _behind(self, position: int) -> int:
         """The position itself, or the one that alone follows it; only fronts stay unlaid."""

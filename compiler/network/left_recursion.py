@@ -20,6 +20,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias, cast
 
+from constrain.artifacts.tokens.memo import bottom_up
+
 from ..automata.graphs import components_by, reached, strongly_connected
 from ..automata.nfa import Nfa
 from .tree_expressions import ALL, ANY, AUTOMATON, LITERAL, ORDERS, RULE, TIMES
@@ -217,16 +219,9 @@ class _Unwound(Rules):
     def _begins(self, root: int, inside: Set[int], begins: dict[int, bool] | None) -> bool:
         if begins is None:
             return False
-        pending = [root]
-        while pending:
-            e = pending[-1]
-            leading = () if e in begins else _leading(self, e)
-            missing = [part for part in leading if part not in begins]
-            if not missing:
-                pending.pop()
-                is_named = self.kinds[e] == RULE and self.rule(e) in inside
-                begins.setdefault(e, is_named or any(begins[part] for part in leading))
-            pending += missing
+        for e in bottom_up([root], lambda e: _leading(self, e), begins):
+            is_named = self.kinds[e] == RULE and self.rule(e) in inside
+            begins[e] = is_named or any(begins[part] for part in _leading(self, e))
         return begins[root]
 
     # --- new expressions

@@ -24,7 +24,7 @@ from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.counts import UNBOUNDED
 from constrain.artifacts.network.tables import DEAD, NetworkTables
-from constrain.artifacts.tokens.memo import solve_recursive
+from constrain.artifacts.tokens.memo import memoised, solve_recursive
 
 from ..automata.members import Counted
 from ..limits import Limits
@@ -64,7 +64,6 @@ class NetworkMembers(Counted):
         self._memory = 0
         self._network = network_over(tables)
         self._start = self._network.start
-        self._targets: dict[tuple[int, int], int] = {}
         # Bit n: some n bytes lead from a state, or from a set of stacks, to the end; for the
         # lengths that are counted.
         self._lengths = [int(end) for end in tables.ends]
@@ -179,12 +178,13 @@ class NetworkMembers(Counted):
         # States are configurations here.
         self._check()
         for octet in range(256):
-            target = self._targets.get((state, octet))
-            if target is None:
-                target = self._network.read(state, (octet,))
-                self._targets[state, octet] = target
+            target = self._read(state, octet)
             if target != REFUSED and self._completed_by(target, length - 1):
                 yield octet, target
+
+    @memoised
+    def _read(self, state: int, octet: int) -> int:
+        return self._network.read(state, (octet,))
 
     def _completed_by(self, configuration: int, length: int) -> bool:
         """Whether some ``length`` bytes make a member."""

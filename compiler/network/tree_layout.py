@@ -20,6 +20,7 @@ from constrain.artifacts.machine.positions import END, NOWHERE, Positions
 from constrain.artifacts.machine.repetitions import MOST_PLACES, Item, Repetitions, Times
 from constrain.artifacts.network.sets import MOST_PARTS, NO_SEPARATOR, REQUIRED, SetRule
 
+from ..automata.graphs import reached
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import Limits
 from .counter_tables import PartOf, Permuted, Procedure, flags_of_equal
@@ -128,7 +129,7 @@ class Layout:
                 item = called.whole.parts[called.place][0]
             assert item is not None
             start, owner = self._item_starts[item]
-            return Procedure(self._rules.names[owner], start, part=called)
+            return Procedure(self._rules.names[owner], start, called)
         item, least, most = called
         start, owner = self._item_starts[item]
         return Procedure(self._rules.names[owner], start, (least, most))
@@ -197,18 +198,15 @@ class Layout:
 
     def _only_ends(self, state: int) -> bool:
         """Whether nothing can follow a state but the end."""
-        seen, pending = {state}, [state]
-        for current in pending:
+        components, ends = self.components, False
+        for current in reached([state], components.epsilon.__getitem__):
             # What matches no text but ε is no rule.
-            if self.components.arcs[current] or current in self._calling or current in self._unlaid:
+            if components.arcs[current] or current in self._calling or current in self._unlaid:
                 return False
-            if current in self.components.unlaid:
+            if current in components.unlaid:
                 return False
-            for target in self.components.epsilon[current]:
-                if target not in seen:
-                    seen.add(target)
-                    pending.append(target)
-        return END in seen
+            ends |= current == END
+        return ends
 
     def _lay_rule(self, rule: int, end: int) -> None:
         components, loop = self.components, self._rules.loops[rule]
@@ -360,7 +358,7 @@ class Layout:
         if number not in self._repeated_items:
             found = self._closed(part, owner)
             if found is None:
-                symbol = self._first_call + self._called_item(part, owner)
+                symbol = self._symbol((self._item(part, owner), 1, 1))
                 found = Positions([[], [symbol, symbol, END]], [NOWHERE, NOWHERE])
             self._repeated_items[number] = Item.of(found.arcs, found.epsilon)
         return self._repeated_items[number]
@@ -388,9 +386,9 @@ class Layout:
         found, self.components, self._is_apart = self.components, whole, False
         return found if found.states <= MOST_PLACES else None
 
-    def _called_item(self, part: int, owner: int) -> int:
-        """The number of a procedure that an item is."""
-        return self._numbers.setdefault((self._item(part, owner), 1, 1), len(self._numbers))
+    def _symbol(self, called: "_Counted | PartOf") -> int:
+        """The symbol of a call of what is no rule."""
+        return self._first_call + self._numbers.setdefault(called, len(self._numbers))
 
     def _repeats_often(self, e: int) -> bool:
         """Whether a repetition has copies that are better written when a text comes to them."""
@@ -405,8 +403,7 @@ class Layout:
         if low == 0 or self._rules.nullable[part]:
             components.add_epsilon(start, end)
             low = 1
-        number = self._numbers.setdefault((self._item(part, owner), low, high), len(self._numbers))
-        symbol = self._first_call + number
+        symbol = self._symbol((self._item(part, owner), low, high))
         components.arcs[start] += (symbol, symbol, end)
 
     def _item(self, part: int, owner: int) -> int:
@@ -452,24 +449,22 @@ class Layout:
             self.components.add_epsilon(start, front)
             return
         if separator is not None:
-            self._numbers.setdefault(PartOf(whole, None), len(self._numbers))
+            self._symbol(PartOf(whole, None))
         places: dict[int, int] = {}
         for place, (item, _) in enumerate(parts):
             if places.setdefault(item, place) == place:
-                called = PartOf(whole, place)
-                symbol = self._first_call + self._numbers.setdefault(called, len(self._numbers))
+                symbol = self._symbol(PartOf(whole, place))
                 self.components.arcs[start] += (symbol, symbol, end)
 
     def _set_rule(self, whole: Permuted, end: int) -> SetRule:
         """What a permutation does, over the symbols of calls."""
-
-        def symbol(item: int) -> int:
-            return self._first_call + self._numbers.setdefault((item, 1, 1), len(self._numbers))
-
-        items, flags = zip(*whole.parts, strict=True)
-        between = NO_SEPARATOR if whole.separator is None else symbol(whole.separator)
+        between = NO_SEPARATOR
+        if whole.separator is not None:
+            between = self._symbol((whole.separator, 1, 1))
+        parts = [self._symbol((item, 1, 1)) for item, _ in whole.parts]
+        flags = [each for _, each in whole.parts]
         bounds = whole.is_adjoining, whole.least, whole.most
-        return SetRule([*map(symbol, items)], [*flags], between, *bounds, end)
+        return SetRule(parts, flags, between, *bounds, end)
 
     def _times(self, e: int, start: int, end: int, owner: int) -> list[tuple[int, int, int]]:
         """The copies of a repetition, the first one first."""

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import pairwise
 
+from constrain.artifacts.tokens.memo import bottom_up
+
 from .. import thresholds
 from ..automata.graphs import components_by, reached
 from ..automata.nfa import FIRST_TERMINAL, Nfa
@@ -360,14 +362,7 @@ class Openness:
 
     def _of(self, root: int, values: dict[int, tuple[int, int]]) -> tuple[int, int]:
         """The first bytes of an expression, and those after its ends, each as bits."""
-        pending = [root]
-        while pending:
-            e = pending[-1]
-            missing = [part for part in self.rules.parts[e] if part not in values]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
+        for e in bottom_up([root], self.rules.parts.__getitem__, values):
             values[e] = self._combined(e, [values[part] for part in self.rules.parts[e]])
         return values[root]
 
@@ -375,17 +370,8 @@ class Openness:
         rules = self.rules
         kind, content = rules.kinds[e], rules.contents[e]
         first = after = 0
-        if kind == LITERAL:
-            assert isinstance(content, bytes)
-            first = 1 << content[0] if content else 0
-        elif kind == RUNS:
-            assert isinstance(content, tuple)
-            for low, high in zip(content[::2], content[1::2], strict=True):
-                first |= _bits(low, high)
-        elif kind == CHARACTER:
-            assert isinstance(content, list)
-            for source, low, high, _ in content:
-                first |= 0 if source else _bits(low, high)
+        if kind in (LITERAL, RUNS, CHARACTER):
+            first = bytes_of(kind, content, is_first=True)
         elif kind == AUTOMATON:
             assert isinstance(content, Nfa)
             first = _leaving(content, [content.start])
@@ -408,6 +394,25 @@ class Openness:
             if rules.repeated(e):
                 after |= first
         return first, after
+
+
+def bytes_of(kind: int, content: object, *, is_first: bool) -> int:
+    """The bytes that a text, a run of symbols or a character reads, or the first of them, as bits;
+    none for others."""
+    found = 0
+    if kind == LITERAL:
+        assert isinstance(content, bytes)
+        for octet in content[:1] if is_first else content:
+            found |= 1 << octet
+    elif kind == RUNS:
+        assert isinstance(content, tuple)
+        for low, high in zip(content[::2], content[1::2], strict=True):
+            found |= _bits(low, high)
+    elif kind == CHARACTER:
+        assert isinstance(content, list)
+        for source, low, high, _ in content:
+            found |= 0 if is_first and source else _bits(low, high)
+    return found
 
 
 def _bits(low: int, high: int) -> int:
