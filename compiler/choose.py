@@ -129,6 +129,8 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
     """
     semantics, why = semantics_of(grammar, options.meaning)
     engine, depth = options.engine, options.max_depth
+    counted = counted_from(grammar, semantics, options)
+    written = written_from(grammar, semantics, options)
     if semantics == EXACT and grammar.indentation is not None:
         _refuse(grammar, f"the terminal {grammar.indentation.indent}", semantics, why)
     if semantics == MAXIMAL_MUNCH:
@@ -137,15 +139,11 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
         if depth is not None:
             _refuse(grammar, "--max-depth", semantics, why)
         if engine == GREEDY:
-            counted = counted_from(grammar, semantics, options)
-            written = written_from(grammar, semantics, options)
             return EngineChoice(semantics, GREEDY, why, (), None, counted, written)
     elif engine == GREEDY:
         _refuse(grammar, f"the engine {engine}", semantics, why)
     elif depth is not None:
         return EngineChoice(semantics, DFA, "the nesting is bounded")
-    counted = counted_from(grammar, semantics, options)
-    written = written_from(grammar, semantics, options)
     if engine != AUTO:
         return EngineChoice(semantics, engine, AS_ASKED, (), None, counted, written)
     of_tags = grammar.source.dialect == STRUCTURAL_TAG and grammar.has_schema

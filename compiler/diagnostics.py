@@ -138,7 +138,7 @@ class Diagnostic:
         """The lines a terminal shows; the caret line keeps the source line's tabs."""
         name, message, help_ = visible(source.name), visible(self.message), visible(self.help or "")
         if self.span is None:
-            lines = [f"{name}: {level}: {message}"]
+            gutter, lines = " ", [f"{name}: {level}: {message}"]
         else:
             row, column = source.position(min(self.span.start, len(source.text)))
             text, place = source.around(min(self.span.start, len(source.text)))
@@ -152,11 +152,8 @@ class Diagnostic:
                 f"{row} | {text}",
                 f"{gutter} | {indent}{'^' * width}",
             ]
-            if help_:
-                lines.append(f"{gutter} = help: {help_}")
-            return "\n".join(lines)
         if help_:
-            lines.append(f"  = help: {help_}")
+            lines.append(f"{gutter} = help: {help_}")
         return "\n".join(lines)
 
     def in_a_line(self, source: Source) -> str:

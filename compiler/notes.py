@@ -105,13 +105,12 @@ def depth_without_effect(recogniser: Recogniser, options: CompileOptions) -> Ite
         yield f"--max-depth {options.max_depth} leaves out nothing: no rule of the grammar nests"
 
 
-def _made_when_met(recogniser: Recogniser) -> str:
-    """What has states that are made while decoding, so that no rows are precomputed; empty for
-    none."""
+def _is_made_when_met(recogniser: Recogniser) -> bool:
+    """Whether a terminal has states that are made while decoding, so that no rows are
+    precomputed."""
     if isinstance(recogniser, Automaton):
-        return "a terminal" if recogniser.operation is not None else ""
-    is_lazy = isinstance(recogniser, Parser) and recogniser.lazily is not None
-    return "a terminal" if is_lazy else ""
+        return recogniser.operation is not None
+    return isinstance(recogniser, Parser) and recogniser.lazily is not None
 
 
 def without_effect(
@@ -126,8 +125,8 @@ def without_effect(
     yield from depth_without_effect(recogniser, options)
     if options.prewarm is not None and kind not in (NETWORK, GREEDY):
         yield f"{_amount(options)} changes nothing: it is about networks, and this is a {kind}"
-    if options.prewarm and (whose := _made_when_met(recogniser)):
-        why = f"the states of {whose} are made while decoding"
+    if options.prewarm and _is_made_when_met(recogniser):
+        why = "the states of a terminal are made while decoding"
         yield f"{_amount(options)} changes nothing: {why}"
     if options.method not in (AUTO, method):
         why = f"the method is {method}" if method else "there is no choice of methods here"

@@ -49,7 +49,7 @@ class TokenColumns:
     notes: tuple[str, ...] = ()
 
 
-def name_tokens(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -> TokenColumns:
+def columns_of(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -> TokenColumns:
     """The DFA of an automaton over disjoint classes of tokens in place of token terminals.
 
     Raises ``CheckError`` if a terminal names what the tokenizer has not, or if no member is left,
@@ -172,10 +172,3 @@ def _check_ids(token: Token, low: int, high: int, known: NDArray[np.bool_]) -> N
             f"{token.text}: there is no token {high if high >= len(known) else low}",
             f"this tokenizer has the ids {first[0]} to {first[-1]}",
         )
-
-
-def columns_of(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -> TokenColumns:
-    """The byte DFA over classes of the tokens that the grammar names."""
-    if not automaton.grammar.tokens:
-        return TokenColumns(automaton.dfa)
-    return name_tokens(automaton, request)

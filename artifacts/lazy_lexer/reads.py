@@ -83,13 +83,18 @@ class LazyReads(LexerReads):
         self._walks, self._vocab_size = walks, vocab_size
         self._lazily, self._following = lexer, following
         self._walk = LexerWalk(lexer, walks.trie, vocab_size, lambda *_: (0, 0))
-        self._sets: dict[bytes, _NodeSet] = {}
-        self._rows_of_others: dict[int, Words] = {}
         walked = {lexeme: reader.walked for lexeme, reader in lexer.readers.items()}
         every = [each for some in walked.values() for each in some]
         counts = np.cumsum([0, *map(len, walked.values())]).tolist()
         self._firsts = dict(zip(walked, counts, strict=False))
         self._rows = TokenRows(every, walks.trie, vocab_size, caches)
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all sets."""
+        self.nbytes = 0
+        self._sets: dict[bytes, _NodeSet] = {}
+        self._rows_of_others: dict[int, Words] = {}
         # Exits of a lexeme that is read alone, or of any, and what is found by walks to them.
         self._exits: dict[int | None, Exits] = {}
         self._tries: dict[tuple[int | None, int, int], TrieWalk] = {}
@@ -101,20 +106,6 @@ class LazyReads(LexerReads):
         self._same: dict[tuple[object, ...], tuple[LexerRead, Sequence[Words]]] = {}
         self._standing: dict[int, int] = {}
         self._spans: dict[tuple[object, ...], tuple[int, int]] = {}
-
-    def forget(self) -> None:
-        """Forget all sets."""
-        self.nbytes = 0
-        self._sets.clear()
-        self._rows_of_others.clear()
-        self._exits.clear()
-        self._tries.clear()
-        self._spans.clear()
-        self._met.clear()
-        self._others.clear()
-        self._alike.clear()
-        self._same.clear()
-        self._standing.clear()
 
     def reads(self, state: int) -> bool:
         """Whether some lazy DFA is left in a state."""

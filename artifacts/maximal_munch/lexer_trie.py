@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..tokens.memo import memoised
 from ..tokens.trie import Trie
 from ..walk.node_sets import ROOT, Nodes, NodeSets
 from ..walk.summary_rows import RowTable
@@ -30,16 +31,14 @@ class LexerTrie:
         self.suspended = NodeSets()
         if stored is not None:
             self.suspended = NodeSets(stored.exits, stored.exits_offsets)
-        self._trie: Trie | None = None
         self.visited = self.parsed = 0
 
+    @memoised
     def trie(self) -> Trie:
         """The trie. Raises ``ArtifactError`` if stored sets name nodes that it does not have."""
-        if self._trie is None:
-            trie = self._make_trie()
-            self.suspended.check(trie, "greedy.exits")
-            self._trie = trie
-        return self._trie
+        trie = self._make_trie()
+        self.suspended.check(trie, "greedy.exits")
+        return trie
 
     def nodes(self, suspended: int) -> Nodes:
         """int32: the nodes of a set, for ``ROOT`` the first bytes of all tokens."""

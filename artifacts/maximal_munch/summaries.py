@@ -67,14 +67,20 @@ class HeadSummaries:
         self.stored, self._states = stored, heads.tables.states
         self._first = 0 if stored is None else len(stored.known)
         self._stored_rows: Sequence[int] = () if stored is None else stored.finished_rows.data
+        self.results: tuple[Results[int], Results[int]] = Results(), Results()
+        if stored is not None:
+            self.results = stored.results(FEED), stored.results(FIRST)
+        self.forget()
+        self.compute: Callable[[Key], Summary] | None = None
+
+    def forget(self) -> None:
+        """Go back to what is stored; numbers of other summaries are given again."""
         self._decoded: dict[int, Summary] = {}
         self._added: list[Summary] = []
         # By content; filled when the first new one is numbered.
         self._numbers: dict[Summary, int] = {}
-        self.results: tuple[Results[int], Results[int]] = Results(), Results()
-        if stored is not None:
-            self.results = stored.results(FEED), stored.results(FIRST)
-        self.compute: Callable[[Key], Summary] | None = None
+        for results in self.results:
+            results.forget()
 
     def __len__(self) -> int:
         """How many summaries have a number."""
@@ -138,14 +144,6 @@ class HeadSummaries:
         summaries = len(self._added) + len(self._numbers) + len(self._decoded)
         results = sum(results.added for results in self.results)
         return ENTRY_BYTES // 2 * results + 2 * ENTRY_BYTES * summaries
-
-    def forget(self) -> None:
-        """Go back to what is stored; numbers of other summaries are given again."""
-        self._decoded.clear()
-        self._added.clear()
-        self._numbers.clear()
-        for results in self.results:
-            results.forget()
 
     def _finished(self, number: int) -> int:
         """The row of a summary that was added; ``_PENDING`` if that is not all."""

@@ -33,6 +33,10 @@ class NodeSets:
         self._stored = np.zeros(1, dtype=np.int32) if nodes is None else nodes
         self._offsets = np.array([0, 0, 1], np.int64) if offsets is None else offsets
         self._first = len(self._offsets) - 1
+        self.forget()
+
+    def forget(self) -> None:
+        """Go back to the sets of the file; other numbers are given again."""
         self._added: list[Nodes] = []
         # By content; filled when the first new set is numbered.
         self._numbers: dict[bytes, int] = {}
@@ -60,12 +64,6 @@ class NodeSets:
             self._added.append(nodes)
             self.nbytes += 2 * nodes.nbytes + ENTRY_BYTES
         return number
-
-    def forget(self) -> None:
-        """Go back to the sets of the file; other numbers are given again."""
-        self._added.clear()
-        self._numbers.clear()
-        self.nbytes = 0
 
     def check(self, trie: Trie, section: str) -> None:
         """Raise ``ArtifactError`` naming the file's section if some node is not in a trie."""

@@ -28,7 +28,6 @@ class Results(Generic[V]):
         # and bisect has found one before numpy's search has begun.
         self._keys: Sequence[int] = () if keys is None else np.ascontiguousarray(keys).data
         self._decode = decode or _nothing
-        self.found: dict[int, V] = {}
         self.forget()
 
     @property
@@ -38,7 +37,7 @@ class Results(Generic[V]):
 
     def forget(self) -> None:
         """Go back to those of the file."""
-        self.found.clear()
+        self.found: dict[int, V] = {}
         if len(self._keys) <= _FEW:
             values = map(self._decode, range(len(self._keys)))
             self.found.update(zip(self._keys, values, strict=True))

@@ -70,10 +70,6 @@ class RowTable:
             stored.flags.writeable = False
         elif len(stored) * self.row_bytes <= _MOST_BYTES_DECODED_AT_ONCE:
             self._begun = list(stored.rows(slice(None), vocab_size))
-        self._rows: list[Words | None] = []
-        self._numbers: dict[bytes, int] = {}
-        self._unions: dict[tuple[int, ...], int] = {}
-        self._constants: dict[int, int] = {}
         self.forget()
 
     def __len__(self) -> int:
@@ -93,9 +89,9 @@ class RowTable:
     def forget(self) -> None:
         """Go back to the rows of the file; other numbers are given again."""
         self._rows = list(self._begun)
-        self._numbers.clear()
-        self._unions.clear()
-        self._constants.clear()
+        self._numbers: dict[bytes, int] = {}
+        self._unions: dict[tuple[int, ...], int] = {}
+        self._constants: dict[int, int] = {}
         # Rows that were added, or decoded one by one, and about their size with keys and unions.
         self.in_memory = self.nbytes = 0
 

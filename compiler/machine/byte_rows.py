@@ -8,6 +8,7 @@ same classes have one row.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,8 +113,6 @@ class _TokenSets:
         self._sizes[0] = 0  # Function 0 is defined nowhere.
         self._bounds = np.cumsum(self._sizes) - self._sizes
         self._ids, self._classes, self._words = functions.ids, functions.classes, words
-        self._class_of: NDArray[np.intp] | None = None
-        self._by_class: NDArray[np.int32] | None = None
 
     def number(
         self, classes: NDArray[np.int32], more: NDArray[np.int32], distinct: DistinctRows
@@ -121,29 +120,29 @@ class _TokenSets:
         """The number of the row of the tokens of ``classes`` and ``more``."""
         sizes = self._sizes[classes]
         if int(sizes.sum()) + len(more) < self._words:
-            found = self._tokens()[ranges(self._bounds[classes], sizes)]
+            found = self._tokens[ranges(self._bounds[classes], sizes)]
             # No token has two functions.
             ids = np.unique(np.concatenate([found, more])) if len(more) else np.sort(found)
             return distinct.of_ids(ids)
         is_member = np.zeros(len(self._sizes), dtype=np.bool_)
         is_member[classes] = True
-        flags = is_member.take(self._flags())
+        flags = is_member.take(self._flags)
         flags[more] = True
         return distinct.of_flags(flags)
 
+    @cached_property
     def _tokens(self) -> NDArray[np.int32]:
         """The tokens that some state reads, by class; made when the first list needs them."""
-        if self._by_class is None:
-            read = np.flatnonzero(self._classes)
-            classes = self._classes[read]
-            if len(self._sizes) <= np.iinfo(np.uint16).max:
-                classes = classes.astype(np.uint16)  # Sorted by radix, several times faster.
-            self._by_class = self._ids[read[np.argsort(classes, kind="stable")]]
-        return self._by_class
+        read = np.flatnonzero(self._classes)
+        classes = self._classes[read]
+        if len(self._sizes) <= np.iinfo(np.uint16).max:
+            classes = classes.astype(np.uint16)  # Sorted by radix, several times faster.
+        found: NDArray[np.int32] = self._ids[read[np.argsort(classes, kind="stable")]]
+        return found
 
+    @cached_property
     def _flags(self) -> NDArray[np.intp]:
         """The class of each id, made when the first packed row needs it."""
-        if self._class_of is None:
-            self._class_of = np.zeros(32 * self._words, dtype=np.intp)
-            self._class_of[self._ids] = self._classes
-        return self._class_of
+        found = np.zeros(32 * self._words, dtype=np.intp)
+        found[self._ids] = self._classes
+        return found

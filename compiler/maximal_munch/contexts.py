@@ -14,7 +14,6 @@ productions as in LaLonde, "Regular right part grammars and their parsers", 1977
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy as np
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..limits import Limits
+from ..network.counter_tables import first_symbols
 
 # Of a large language there are some thousands.
 MOST_STATES = 20_000
@@ -37,12 +37,13 @@ Items = dict[Item, int]
 @dataclass(frozen=True, eq=False)
 class LexemeNetwork:
     """A network over ``lexemes`` lexemes, as lists. Of place s ``edges[s]`` are where lexemes lead
-    to, ``calls[s]`` pairs of a procedure's start and a frame, and ``ends[s]`` whether the procedure
-    may end there."""
+    to, ``calls[s]`` pairs of a procedure's start and a frame, ``ends[s]`` whether the procedure
+    may end there, and ``first[s]`` the lexemes that may come first, as bits."""
 
     edges: list[dict[int, int]]
     calls: list[list[tuple[int, int]]]
     ends: list[bool]
+    first: list[int]
     start: int
     lexemes: int
     nullable_start: bool
@@ -59,21 +60,9 @@ class LexemeNetwork:
         offsets = tables.call_offsets.tolist()
         calls = [pairs[a:b] for a, b in pairwise(offsets)]
         ends = (tables.accepting != 0).tolist()
-        return cls(edges, calls, ends, tables.start, lexemes, tables.nullable_start)
-
-    @cached_property
-    def first(self) -> list[int]:
-        """By place the lexemes that may come first; no procedure is empty."""
-        first = [sum(1 << lexeme for lexeme in edges) for edges in self.edges]
-        changed = True
-        while changed:
-            changed = False
-            for place, calls in enumerate(self.calls):
-                for start, _ in calls:
-                    if first[start] | first[place] != first[place]:
-                        first[place] |= first[start]
-                        changed = True
-        return first
+        first = np.packbits(first_symbols(tables)[:, -lexemes:], axis=1, bitorder="little")
+        bits = [int.from_bytes(row.tobytes(), "little") for row in first]
+        return cls(edges, calls, ends, bits, tables.start, lexemes, tables.nullable_start)
 
 
 @dataclass(eq=False)

@@ -24,7 +24,7 @@ from ..automata.graphs import reverse_postorder
 from ..automata.nfa import FIRST_TERMINAL, Origins
 from ..limits import Limits
 from ..lnf.form import ENOUGH
-from .counter_tables import Called, Procedure, counted
+from .counter_tables import Procedure, counted
 
 _STAGE = "the grammar's network"
 
@@ -154,11 +154,53 @@ class _Sets:
         self.rows.append(row)
 
     def tables(self, limits: Limits, terminals: int, nullable_start: bool) -> NetworkTables:
-        """The same as a network."""
+        """The same as a network. A row is flat: low, high, target, low, … over bytes, token
+        terminals and calls. Raises ``LimitError``."""
         names = [procedure.name for procedure in self.procedures]
-        called = [procedure.called for procedure in self.procedures]
-        given = self.rows, self.accepting, names, self.entries, called
-        return _tables_of(*given, limits, terminals, nullable_start)
+        called_as = [procedure.called for procedure in self.procedures]
+        rows, entries = self.rows, self.entries
+        rules = names[:1]
+        states = len(rows)
+        lengths = np.fromiter(map(len, rows), dtype=np.int64, count=states) // 3
+        runs = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)
+        low, high, targets = np.ascontiguousarray(runs.T)
+        sources = np.repeat(np.arange(states), lengths)
+        first_call = FIRST_TERMINAL + terminals
+        is_byte, is_call = low < FIRST_TERMINAL, low >= first_call
+        begins = np.zeros(FIRST_TERMINAL + 1, dtype=np.bool_)
+        begins[low[is_byte]] = begins[high[is_byte] + 1] = True
+        begins[0] = False
+        columns = np.cumsum(begins[:FIRST_TERMINAL], dtype=np.int64)
+        width = int(columns[-1]) + 1
+        limits.check_allocation(3 * 4 * states * (width + terminals), _STAGE, rules)
+        table = np.zeros((states, width), dtype=np.int32)
+        _fill(
+            table, sources[is_byte], columns[low[is_byte]], columns[high[is_byte]], targets[is_byte]
+        )
+        classes, table = _joined(columns, table)
+        if terminals:
+            is_token = ~is_byte & ~is_call
+            behind = np.zeros((states, terminals), dtype=np.int32)
+            symbols = low[is_token] - FIRST_TERMINAL, high[is_token] - FIRST_TERMINAL
+            _fill(behind, sources[is_token], *symbols, targets[is_token])
+            table = np.concatenate((table, behind), axis=1)
+        begun = np.array(entries, dtype=np.int32)
+        called = low[is_call] - first_call
+        returns, counters = counted(states, begun, called_as, called, targets[is_call])
+        rules_called = [i for i, bounds in enumerate(called_as) if bounds is None]
+        return NetworkTables(
+            table=table,
+            classes=classes,
+            accepting=np.array(self.accepting, dtype=np.uint8),
+            call_offsets=np.searchsorted(sources[is_call], np.arange(states + 1)).astype(np.int64),
+            call_starts=begun[called],
+            call_returns=returns,
+            start=entries[0],
+            nullable_start=nullable_start,
+            names=tuple(names[i] for i in rules_called),
+            entries=begun[rules_called],
+            counters=counters,
+        )
 
     def origins(self, of_states: Sequence[int]) -> Iterator[Origins]:
         """Some of the origins of each state, from those of the automata's states."""
@@ -184,64 +226,6 @@ def _ordered(components: Positions, starts: Sequence[int]) -> list[int]:
     """
     arcs, epsilon = components.arcs, components.epsilon
     return reverse_postorder(components.states, starts, lambda s: [*arcs[s][2::3], *epsilon[s]])
-
-
-def _tables_of(
-    rows: Sequence[list[int]],
-    accepting: Sequence[bool],
-    names: Sequence[str],
-    entries: Sequence[int],
-    called_as: Sequence[Called | None],
-    limits: Limits,
-    terminals: int,
-    nullable_start: bool,
-) -> NetworkTables:
-    """The network of rows, state 0 being dead; ``entries``: where the rules ``names`` start, or
-    what is counted or permuted in these, as ``called_as`` says.
-
-    A row is flat: low, high, target, low, … over bytes, token terminals and calls of ``names``.
-    Raises ``LimitError``.
-    """
-    rules = names[:1]
-    states = len(rows)
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=states) // 3
-    runs = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)
-    low, high, targets = np.ascontiguousarray(runs.T)
-    sources = np.repeat(np.arange(states), lengths)
-    first_call = FIRST_TERMINAL + terminals
-    is_byte, is_call = low < FIRST_TERMINAL, low >= first_call
-    begins = np.zeros(FIRST_TERMINAL + 1, dtype=np.bool_)
-    begins[low[is_byte]] = begins[high[is_byte] + 1] = True
-    begins[0] = False
-    columns = np.cumsum(begins[:FIRST_TERMINAL], dtype=np.int64)
-    width = int(columns[-1]) + 1
-    limits.check_allocation(3 * 4 * states * (width + terminals), _STAGE, rules)
-    table = np.zeros((states, width), dtype=np.int32)
-    _fill(table, sources[is_byte], columns[low[is_byte]], columns[high[is_byte]], targets[is_byte])
-    classes, table = _joined(columns, table)
-    if terminals:
-        is_token = ~is_byte & ~is_call
-        behind = np.zeros((states, terminals), dtype=np.int32)
-        symbols = low[is_token] - FIRST_TERMINAL, high[is_token] - FIRST_TERMINAL
-        _fill(behind, sources[is_token], *symbols, targets[is_token])
-        table = np.concatenate((table, behind), axis=1)
-    begun = np.array(entries, dtype=np.int32)
-    called = low[is_call] - first_call
-    returns, counters = counted(states, begun, called_as, called, targets[is_call])
-    rules_called = [i for i, bounds in enumerate(called_as) if bounds is None]
-    return NetworkTables(
-        table=table,
-        classes=classes,
-        accepting=np.array(accepting, dtype=np.uint8),
-        call_offsets=np.searchsorted(sources[is_call], np.arange(states + 1)).astype(np.int64),
-        call_starts=begun[called],
-        call_returns=returns,
-        start=entries[0],
-        nullable_start=nullable_start,
-        names=tuple(names[i] for i in rules_called),
-        entries=begun[rules_called],
-        counters=counters,
-    )
 
 
 def _fill(

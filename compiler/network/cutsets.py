@@ -13,10 +13,11 @@ of them is bounded: all of it is linear in the size of the grammar.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from typing import TypeAlias
 
 from ..automata.graphs import strongly_connected
+from .tree_rules import Uses
 
 # The most rules of a component of which each is tried.
 SEARCHED = 24
@@ -25,18 +26,9 @@ SEARCHED = 24
 _FOLLOWED = 32
 
 
-@dataclass(frozen=True, eq=False)
-class TreeCalls:
-    """The rules of a grammar that its start needs, and what each of them calls.
-
-    ``copies``: of each rule what it names by calls that are no tail calls, and how often, counted
-    repetitions included. ``sizes``: the states of each rule's own text.
-    """
-
-    callees: Mapping[int, Set[int]]
-    framed: Mapping[int, set[int]]
-    copies: Mapping[int, Mapping[int, int]]
-    sizes: Mapping[int, int]
+# What the rules that a grammar's start needs name; those by calls that are no tail calls are
+# ``copies``.
+TreeCalls: TypeAlias = Mapping[int, Uses]
 
 
 def chosen(calls: TreeCalls, members: Set[int]) -> set[int]:
@@ -45,7 +37,7 @@ def chosen(calls: TreeCalls, members: Set[int]) -> set[int]:
     found: set[int] = set()
     for part in _components(calls, members):
         inside = frozenset(part)
-        if all(calls.framed[caller].isdisjoint(inside) for caller in part):
+        if all(calls[caller].copies.keys().isdisjoint(inside) for caller in part):
             continue
         if len(part) <= SEARCHED:
             found.add(_best(calls, part))
@@ -56,7 +48,7 @@ def chosen(calls: TreeCalls, members: Set[int]) -> set[int]:
 
 def most_followed(calls: TreeCalls) -> int:
     """How many calls ``framed_cycle`` may follow for all rules together."""
-    return _FOLLOWED * (len(calls.callees) + sum(map(len, calls.callees.values())))
+    return _FOLLOWED * (len(calls) + sum(len(uses.callees) for uses in calls.values()))
 
 
 def _components(calls: TreeCalls, members: Set[int]) -> list[list[int]]:
@@ -69,7 +61,7 @@ def _calls_among(calls: TreeCalls, members: Set[int]) -> tuple[list[int], list[l
     """``members``, and the places of those that each of them calls."""
     ordered = sorted(members)
     place = {rule: i for i, rule in enumerate(ordered)}
-    return ordered, [[place[c] for c in calls.callees[rule] if c in place] for rule in ordered]
+    return ordered, [[place[c] for c in calls[rule].callees if c in place] for rule in ordered]
 
 
 def _best(calls: TreeCalls, members: Sequence[int]) -> int:
@@ -77,7 +69,7 @@ def _best(calls: TreeCalls, members: Sequence[int]) -> int:
     are left, then the largest, which would be copied."""
 
     ordered, uses = _calls_among(calls, set(members))
-    framed = [calls.framed[rule].intersection(ordered) for rule in ordered]
+    framed = [calls[rule].copies.keys() & set(members) for rule in ordered]
 
     def left(place: int) -> int:
         """One rule less makes no new cycles: the component is all that matters."""
@@ -89,7 +81,7 @@ def _best(calls: TreeCalls, members: Sequence[int]) -> int:
 
     named = set().union(*framed)
     candidates = [i for i, rule in enumerate(ordered) if framed[i] or rule in named]
-    best = min(candidates, key=lambda i: (left(i), -calls.sizes[ordered[i]], ordered[i]))
+    best = min(candidates, key=lambda i: (left(i), -calls[ordered[i]].size, ordered[i]))
     return ordered[best]
 
 
@@ -97,9 +89,9 @@ def _cutset(calls: TreeCalls, members: Iterable[int]) -> set[int]:
     """Goals of a large component that all its cycles pass through but tail calls of one rule by
     itself; most of them are needed."""
     inside = set(members)
-    found = {rule for rule in inside if rule in calls.framed[rule]}
+    found = {rule for rule in inside if rule in calls[rule].copies}
     inside -= found
-    callees = {rule: set(calls.callees[rule] & inside) - {rule} for rule in sorted(inside)}
+    callees = {rule: set(calls[rule].callees & inside) - {rule} for rule in sorted(inside)}
     callers: dict[int, set[int]] = {rule: set() for rule in callees}
     for caller, called in callees.items():
         for callee in called:
@@ -107,7 +99,7 @@ def _cutset(calls: TreeCalls, members: Iterable[int]) -> set[int]:
 
     def weight(rule: int) -> tuple[int, int, int]:
         through = len(callees[rule]) * len(callers[rule])
-        return -through, -calls.sizes[rule], rule
+        return -through, -calls[rule].size, rule
 
     # Entries whose weight has changed since are left behind.
     heap = [weight(rule) for rule in callees]
@@ -146,11 +138,11 @@ def framed_cycle(
         if followed > most:
             return True, followed
         caller, has_frame = pending.pop()
-        for callee in calls.callees[caller]:
+        for callee in calls[caller].callees:
             followed += 1
             if callee in procedures:
                 continue
-            after = callee, has_frame or callee in calls.framed[caller]
+            after = callee, has_frame or callee in calls[caller].copies
             if after == (member, True):
                 return True, followed
             if after not in seen:

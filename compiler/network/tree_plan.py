@@ -98,7 +98,7 @@ class _Planner:
         calls = self.calls
         found = set(called) & set(self.rules.reached)
         cutting: set[int] = set()
-        while more := chosen(calls, calls.callees.keys() - found - cutting):
+        while more := chosen(calls, calls.keys() - found - cutting):
             cutting |= more
         left = most_followed(calls)
         found |= cutting
@@ -114,13 +114,7 @@ class _Planner:
     @cached_property
     def calls(self) -> TreeCalls:
         """What calls what."""
-        uses = {rule: self.rules.uses(rule) for rule in self.rules.reached}
-        return TreeCalls(
-            {rule: each.callees for rule, each in uses.items()},
-            {rule: set(each.copies) for rule, each in uses.items()},
-            {rule: each.copies for rule, each in uses.items()},
-            {rule: each.size for rule, each in uses.items()},
-        )
+        return {rule: self.rules.uses(rule) for rule in self.rules.reached}
 
     def _call_large(self, procedures: set[int], shared_from: int | None, most_of_open: int) -> None:
         """Add the rules whose copies would be too large, or are worth sharing."""
@@ -148,8 +142,8 @@ class _Planner:
         where tail calls of several rules lead to it, in front of how many ends those stand."""
         calls = self.calls
         uses: dict[int, int] = {}
-        for copies in calls.copies.values():
-            for used, count in copies.items():
+        for each in calls.values():
+            for used, count in each.copies.items():
                 uses[used] = uses.get(used, 0) + count
         for used, count in self._joined(procedures, ordered):
             uses[used] = max(uses.get(used, 0), count)
@@ -160,15 +154,15 @@ class _Planner:
         ends those are; from the ends of one rule alone they are no more copies than that rule
         has."""
         calls = self.calls
-        ends: dict[int, set[int]] = {rule: set() for rule in calls.callees}
-        for rule in calls.callees:
-            for used, end in self.rules.uses(rule).ends:
+        ends: dict[int, set[int]] = {rule: set() for rule in calls}
+        for each in calls.values():
+            for used, end in each.ends:
                 if len(ends[used]) < _MOST_ENDS:
                     ends[used].add(end)
         joined: dict[int, None] = {}
         for rule in reversed(ordered):
             here = {-1 - rule} if rule in procedures else ends[rule]
-            for used in calls.callees[rule] - calls.framed[rule] - procedures:
+            for used in calls[rule].callees - calls[rule].copies.keys() - procedures:
                 there = ends[used]
                 if there and not there >= here:
                     joined[used] = None
@@ -179,7 +173,7 @@ class _Planner:
     def callees_first(self, procedures: Set[int] = frozenset()) -> Iterator[int]:
         """The rules that are reached, those that others copy before them, but for cycles: where
         ``procedures`` cut those that need it, of tail calls alone."""
-        graph = {rule: callees - procedures for rule, callees in self.calls.callees.items()}
+        graph = {rule: uses.callees - procedures for rule, uses in self.calls.items()}
         for members in components_by(graph):
             yield from members
 
@@ -190,12 +184,13 @@ class _Planner:
         size, seen, pending = 0, {rule}, [rule]
         while pending and size < LARGE:
             current = pending.pop()
-            size += calls.sizes[current]
-            for used in sorted(calls.callees[current]):
+            uses = calls[current]
+            size += uses.size
+            for used in sorted(uses.callees):
                 if used in procedures:
                     continue
-                if used in calls.framed[current]:
-                    size += calls.copies[current][used] * whole.get(used, 1)
+                if used in uses.copies:
+                    size += uses.copies[used] * whole.get(used, 1)
                 elif used not in seen:
                     seen.add(used)
                     pending.append(used)
