@@ -11,7 +11,7 @@ a word stands after a space there, one that continues it does not.
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -94,31 +94,8 @@ def _keep_better(at: dict[int, Path], state: int, ids: Path) -> None:
         at[state] = ids
 
 
-class _Spelling(Protocol):
-    """How the tokens of an artifact are written in a text. ``rest``: of the prefix, from a
-    boundary on; ``begun``: whether a token stands before it."""
-
-    def put_before(self, prefix: bytes) -> bytes:
-        """What the tokenizer puts before a text."""
-
-    def tokens_within(self, prefix: bytes) -> dict[bytes, list[int]]:
-        """Tokens that may stand somewhere in the prefix, by how they are written there."""
-
-    def unknown_words(self, rest: bytes, begun: bool) -> list[tuple[int, int]]:
-        """Tokens that stand for more than one text: (length, id) of those that ``rest`` begins
-        with."""
-
-    def longer_than(self, row: Words, rest: bytes, begun: bool) -> Words:
-        """The tokens of ``row`` that begin with ``rest`` and are longer."""
-
-    def is_end(self, rest: bytes) -> bool:
-        """Whether the text may end before ``rest``."""
-
-    def pending(self, rest: bytes) -> bytes:
-        """``rest`` as a boundary shows it."""
-
-
-def _spelling_of(artifact: Artifact) -> _Spelling:
+def _spelling_of(artifact: Artifact) -> "_OwnBytes | _CanonicalText":
+    """How the tokens of an artifact are written in a text."""
     if artifact.manifest.kind != WORD_DFA:
         return _OwnBytes(artifact)
     from .kinds.wordpiece import WordPieceRuntime
@@ -128,16 +105,19 @@ def _spelling_of(artifact: Artifact) -> _Spelling:
 
 
 class _OwnBytes:
-    """A token is written as its bytes."""
+    """A token is written as its bytes. ``rest``: of the prefix, from a boundary on; ``begun``:
+    whether a token stands before it."""
 
     def __init__(self, artifact: Artifact) -> None:
         self._artifact, self._vocabulary = artifact, artifact.vocabulary
 
     def put_before(self, prefix: bytes) -> bytes:
+        """What the tokenizer puts before a text."""
         return self._artifact.put_before(prefix)
 
     def tokens_within(self, prefix: bytes) -> dict[bytes, list[int]]:
-        """Text tokens whose length and first two bytes let them lie inside the prefix."""
+        """Tokens that may stand somewhere in the prefix, by how they are written there: those whose
+        length and first two bytes let them lie inside it."""
         vocabulary = self._vocabulary
         lengths = vocabulary.lengths
         fits = (vocabulary.kinds == TEXT) & (lengths > 0) & (lengths <= len(prefix))
@@ -159,9 +139,12 @@ class _OwnBytes:
         return dict(spelled)
 
     def unknown_words(self, rest: bytes, begun: bool) -> list[tuple[int, int]]:
+        """Tokens that stand for more than one text: (length, id) of those that ``rest`` begins
+        with."""
         return []
 
     def longer_than(self, row: Words, rest: bytes, begun: bool) -> Words:
+        """The tokens of ``row`` that begin with ``rest`` and are longer."""
         vocabulary = self._vocabulary
         ids = tokenset.to_ids(row)
         long_enough = (vocabulary.kinds[ids] == TEXT) & (vocabulary.lengths[ids] > len(rest))
@@ -171,14 +154,17 @@ class _OwnBytes:
         return tokenset.from_ids(longer, vocabulary.size)
 
     def is_end(self, rest: bytes) -> bool:
+        """Whether the text may end before ``rest``."""
         return not rest
 
     def pending(self, rest: bytes) -> bytes:
+        """``rest`` as a boundary shows it."""
         return rest
 
 
 class _CanonicalText:
-    """A token of WordPiece is written after a space if it begins a word, but for the first."""
+    """The same where a token of WordPiece is written after a space if it begins a word, but for
+    the first."""
 
     def __init__(self, machine: "WordMachine") -> None:
         self._machine = machine

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..errors import ArtifactError
 from ..network.counts import UNBOUNDED
 from ..network.tables import DEAD
-from ..tokens.memo import ENTRY_BYTES, memoised
+from ..tokens.memo import ENTRY_BYTES, bottom_up, memoised
 from ..tokens.trie import ranges
 from ..tokens.vocabulary import Vocabulary
 from .lexer import LexerTables
@@ -87,34 +87,34 @@ class NullableFrameRuns:
         """Each stack of a head from the top down, without the frames beyond ``longest``."""
         heads, stacks = self._heads, self._heads.stacks
         images: dict[_Place, int] = {}
-        pending = [(node, DEAD, 0) for _, node in heads.threads[head]]
-        while pending:
-            place = pending[-1]
+        # Of each place the frames on top, how many copies of each stay, and the place below.
+        parts_of: dict[_Place, list[tuple[int, int, _Place]]] = {}
+
+        def below(place: _Place) -> list[_Place]:
             node, frame, count = place
-            # How many copies of the frame stay above each rest, and the place of the rest.
-            parts: list[tuple[int, _Place]] = []
-            tops = [self.usual(top) for top, _ in stacks.entries[node] if top not in MARKS]
-            rests = [rest for top, rest in stacks.entries[node] if top not in MARKS]
-            for top, rest in zip(tops, rests, strict=True):
+            parts = parts_of[place] = []
+            for entry, rest in stacks.entries[node]:
+                if entry in MARKS:
+                    continue
+                top = self.usual(entry)
                 length = count + 1 if top == frame else 1
                 # One is never too many, and the most are counted by the whole vocabulary.
                 longest = self.longest(top) if length > 1 else _FEWEST * heads.is_nullable(top)
                 if not longest:
-                    parts.append((1, (rest, DEAD, 0)))
+                    parts.append((top, 1, (rest, DEAD, 0)))
                 elif length > longest:
-                    parts.append((0, (rest, top, longest)))
+                    parts.append((top, 0, (rest, top, longest)))
                 else:
-                    parts.append((1 + (extended and length == longest), (rest, top, length)))
-            missing = [below for _, below in parts if below not in images]
-            if place not in images and missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if place in images:
-                continue
-            found = [stacks.push(*entry) for entry in stacks.entries[node] if entry[0] in MARKS]
-            for top, (times, below) in zip(tops, parts, strict=True):
-                image = images[below]
+                    times = 1 + (extended and length == longest)
+                    parts.append((top, times, (rest, top, length)))
+            return [place for _, _, place in parts]
+
+        begun = [(node, DEAD, 0) for _, node in heads.threads[head]]
+        for place in bottom_up(begun, below, images):
+            entries = stacks.entries[place[0]]
+            found = [stacks.push(*entry) for entry in entries if entry[0] in MARKS]
+            for top, times, rest in parts_of[place]:
+                image = images[rest]
                 for _ in range(times):
                     image = stacks.push(top, image)
                 found.append(image)

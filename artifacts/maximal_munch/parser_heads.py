@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..network.configurations import BOTTOM, Entries, Stacks
 from ..network.counts import Counters, InternedSets
 from ..network.tables import DEAD, NetworkTables
-from ..tokens.memo import ENTRY_BYTES, bottom_up, memoised, top_down
+from ..tokens.memo import ENTRY_BYTES, Numbered, bottom_up, memoised, top_down
 from .tables import FIRST_LEXEME
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ class Heads:
         self.hole = self.stacks.push(_HOLE, BOTTOM)
         self._rows, self._calls, self._ends = tables.rows, tables.calls, tables.ends
         self._states, self.counters = tables.states, counters
-        self.threads: list[Threads] = list(threads)
-        self._numbers = {content: number for number, content in enumerate(threads)}
+        self.threads = Numbered(threads)
         self._views: dict[int, View] = {}
         self._reductions = {BOTTOM: BOTTOM, self.hole: self.hole}
         self._read: dict[tuple[int, frozenset[int]], int] = {}
@@ -327,11 +326,7 @@ class Heads:
         # Not pair by pair: each of thousands would be a node of its own.
         joined = self.stacks.joined
         key = tuple(sorted((state, self._reduced(joined(n))) for state, n in by_state.items()))
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.threads)
-            self.threads.append(key)
-        return number
+        return self.threads.number(key)
 
 
 class FrameTree:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.memo import Numbered
 from .sets import SetRule, Sets, Value
 
 # In place of a frame that is put back.
@@ -201,27 +202,24 @@ class InternedSets(Counters):
     """
 
     @cached_property
-    def _met(self) -> list[tuple[dict[Value, int], list[Value]]]:
-        """Of each set the numbers of its values, and those by number."""
-        return [({}, []) for _ in self.set_rules]
+    def _met(self) -> list[Numbered[Value]]:
+        """Of each set its values that were met."""
+        return [Numbered() for _ in self.set_rules]
 
     def frame(self, counter: int, value: int) -> int:
         """The frame of a counter or a set with a value, in the form of its future."""
         rule = self.set_rule(counter)
         if rule is None or rule.is_full(value):
             return super().frame(counter, value)
-        numbers, values = self._met[counter - len(self.rows)]
-        number = numbers.setdefault(value, len(values) + 1)
-        if number > len(values):
-            values.append(value)
-        return self.states + (number - 1) * len(self) + counter
+        number = self._met[counter - len(self.rows)].number(value)
+        return self.states + number * len(self) + counter
 
     def split(self, frame: int) -> tuple[int, int]:
         """The counter or the set of a frame that is no state, and its value."""
         counter, value = super().split(frame)
         if counter < len(self.rows):
             return counter, value
-        return counter, self._met[counter - len(self.rows)][1][value - 1]
+        return counter, self._met[counter - len(self.rows)][value - 1]
 
 
 _NAMES = ("items", "least", "most", "backs")

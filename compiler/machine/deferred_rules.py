@@ -8,9 +8,9 @@ matter of its own: a value or a text of many places is, as its states are then m
 few is copied, and parts of one value, and texts that may go on where they end, as numbers.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Generator
 
-from constrain.artifacts.tokens.memo import Made
+from constrain.artifacts.tokens.memo import Made, solve_recursive
 from constrain.artifacts.tokens.sharing import weakly
 
 from ..automata.nfa import matches_empty
@@ -37,7 +37,6 @@ class DeferredRules(Rules):
         self.names = []
         self._numbers = Made(weakly(self._named))
         self.loops = Made(weakly(self._loop_of))  # type: ignore[assignment]
-        self._nullable: dict[int, bool] = {}
         self.nullable = Made(weakly(self._matches_empty))  # type: ignore[assignment]
         self.start = self._numbers[deferred.start]
 
@@ -57,38 +56,24 @@ class DeferredRules(Rules):
 
     def _matches_empty(self, e: int) -> bool:
         """The same of an expression."""
-        known, opened, pending = self._nullable, set[int](), [e]
-        while pending:
-            e = pending[-1]
-            if e not in known:
-                missing = self._missing(e)
-                if missing is not None and missing not in opened:
-                    opened.add(missing)
-                    pending.append(missing)
-                    continue
-                # No rule begins with itself, so on what is looked at already nothing hangs.
-                known.setdefault(e, False)
-            pending.pop()
-        return known[e]
+        known: Made[int, bool] = self.nullable  # type: ignore[assignment]
+        return solve_recursive(e, known.get, self._steps)
 
-    def _missing(self, e: int) -> int | None:
-        """The next part by which it is decided whether an expression matches ε; None if it is."""
-        kind, known = self.kinds[e], self._nullable
-        parts = self.loops[self.rule(e)].heads if kind == RULE else self.parts[e]
+    def _steps(self, e: int) -> Generator[int, bool, bool]:
+        """The parts by which that is decided, one by one; no rule begins with itself."""
+        kind, content = self.kinds[e], self.contents[e]
         if kind < RULE or (kind == TIMES and self.times(e)[0] == 0):
-            content = self.contents[e]
-            known[e] = kind == TIMES or (kind == LITERAL and not content)
-            known[e] |= kind == AUTOMATON and matches_empty(content)
-            return None
-        decides = kind not in (ALL, ORDERS)
-        for part in parts:
-            if part not in known:
-                return part
-            if known[part] == decides:
-                known[e] = decides
-                return None
-        known[e] = not decides
-        return None
+            found = kind == TIMES or (kind == LITERAL and not content)
+            found |= kind == AUTOMATON and matches_empty(content)
+        else:
+            decides = kind not in (ALL, ORDERS)
+            found = not decides
+            for part in self.loops[self.rule(e)].heads if kind == RULE else self.parts[e]:
+                if (yield part) == decides:
+                    found = decides
+                    break
+        self.nullable[e] = found
+        return found
 
     def _written(self, expr: Repetition) -> str:
         # Rules that are made so have no places in the text.

@@ -66,14 +66,15 @@ class _Contexts:
     def run(self) -> LexemeGrammar:
         """The rules by state, and the refused lexemes."""
         start = self.grammar.start, self.states.start
-        bodies = {start: self._productions(*start)}
-        pending = [*bodies.values()]
-        for body in pending:
+        bodies = dict[_Begun, Sequence[Sequence[_Part]]]()
+
+        def used(begun: _Begun) -> Iterator[_Begun]:
+            every = (part for parts in bodies[begun] for part in parts)
+            return (part for part in every if not isinstance(part[0], int))
+
+        for begun in reached([start], used):
             self.limits.check_resources("the states of the parser", [self.grammar.start])
-            for part in (part for parts in body for part in parts):
-                if not isinstance(part[0], int) and part not in bodies:
-                    pending.append(self._productions(*part))
-                    bodies[part] = pending[-1]
+            bodies[begun] = self._productions(*begun)
         return self._written(bodies, _classes(bodies))
 
     def _productions(self, name: str, begun: int) -> Sequence[Sequence[_Part]]:

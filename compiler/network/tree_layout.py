@@ -477,7 +477,9 @@ class Layout:
             self._check_room(1, owner, text)
             return components.new_state()
 
-        for copy in range(low):
+        for copy in range(low if high is None else high):
+            if copy >= low:
+                components.add_epsilon(start, end)
             behind = end if copy + 1 == high else following()
             found.append((part, start, behind))
             start = behind
@@ -486,10 +488,4 @@ class Layout:
             components.add_epsilon(start, again)
             components.add_epsilon(again, end)
             found.append((part, again, again))
-            return found
-        for copy in range(low, high):
-            components.add_epsilon(start, end)
-            behind = end if copy + 1 == high else following()
-            found.append((part, start, behind))
-            start = behind
         return found
