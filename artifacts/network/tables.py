@@ -15,7 +15,7 @@ natural language analysis, 1970).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +25,38 @@ from ..tokens.distinct import distinct
 from .counts import Counters
 from .sets import NO_SEPARATOR
 
-if TYPE_CHECKING:
-    from ..machine.states import States
-
 DEAD = 0
 
-# What texts are read by, with all states or with those that are met: of state s the targets
-# ``rows[s]`` by symbol, the calls ``calls[s]``, pairs of a start and a frame, and whether its call
-# may end, ``ends[s]``; ``plain[s]``: it has no calls and does not end, so that its own edges are
-# all that it can do. All numbers of states are below ``states``.
-Reading: TypeAlias = "NetworkTables | States"
+
+class Reading(Protocol):
+    """What texts are read by: of state s the targets ``rows[s]`` by symbol, the calls ``calls[s]``,
+    pairs of a start and a frame, and whether its call may end, ``ends[s]``; ``plain[s]``: it has no
+    calls and does not end, so that its own edges are all that it can do. ``states``: all numbers of
+    states are below it. ``terminals``, ``start`` and ``nullable_start`` as in ``NetworkTables``."""
+
+    @property
+    def rows(self) -> Mapping[int, Sequence[int]]: ...
+
+    @property
+    def calls(self) -> Sequence[Sequence[tuple[int, int]]]: ...
+
+    @property
+    def ends(self) -> Sequence[bool]: ...
+
+    @property
+    def plain(self) -> Sequence[bool]: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def terminals(self) -> int: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def nullable_start(self) -> bool: ...
 
 
 # The sections ``network.*`` of the fields.
