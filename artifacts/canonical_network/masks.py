@@ -18,9 +18,8 @@ network, a pre-tokenizer state and a set of stacks. ``compiler/canonical_network
 lemmas.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
-from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, Numbered
 from ..tokens.tokenset import Words
 from ..walk.summary_rows import EMPTY, RowTable
 from .certificates import Place
@@ -43,30 +42,6 @@ _ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS = 5, 5, 2, 1, 2, 1
 
 # Steps that are found between two looks at what there is.
 _BETWEEN_LOOKS = 256
-
-T = TypeVar("T", bound=Hashable)
-
-
-class _Numbered(Generic[T]):
-    """Values by number, in the order in which they were met."""
-
-    def __init__(self) -> None:
-        # Read without a lock, as nothing is ever taken out.
-        self._values: list[T] = []
-        self._numbers: dict[T, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __getitem__(self, number: int) -> T:
-        return self._values[number]
-
-    def number(self, value: T) -> int:
-        number = self._numbers.get(value)
-        if number is None:
-            number = self._numbers[value] = len(self._values)
-            self._values.append(value)
-        return number
 
 
 class CanonicalMasks(InterningMachine):
@@ -100,9 +75,9 @@ class CanonicalMasks(InterningMachine):
         self.vocabulary, self.final = pretokenized.vocabulary, pretokenized.final
         self.vocab_size = self.vocabulary.size
         self._read, self._eos = read, tokenset.from_ids(list(eos), self.vocab_size)
-        # What has been met.
-        self._states: _Numbered[tuple[int, int, int]] = _Numbered()
-        self._sets: _Numbered[tuple[int, ...]] = _Numbered()
+        # What has been met: read without a lock, as nothing is ever taken out.
+        self._states = Numbered[tuple[int, int, int]]()
+        self._sets = Numbered[tuple[int, ...]]()
         stored = None if precomputed is None else precomputed.rows
         self.rows = RowTable(self.vocab_size, stored, row_budget.limit)
         # What is cached. Threads without precomputed rows count as interned, since they are looked
