@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.memo import Numbered
+
 from ..limits import Limits
 from . import regex_ir as regex
 from .determinize import determinize
@@ -93,11 +95,9 @@ def common_classes(left: Dfa, right: Dfa) -> tuple[NDArray[np.uint8], tuple[list
     terminals = range(left.token_columns)
     if len(terminals) != right.token_columns:
         raise ValueError("the two automata have different token terminals")
-    columns: dict[tuple[int, int], int] = {}
-    classes = np.zeros(256, dtype=np.uint8)
+    columns = Numbered[tuple[int, int]]()
     both = zip(left.classes.tolist(), right.classes.tolist(), strict=True)
-    for octet, pair in enumerate(both):
-        classes[octet] = columns.setdefault(pair, len(columns))
+    classes = np.array([*map(columns.number, both)], dtype=np.uint8)
     return classes, (
         [*(a for a, _ in columns), *(left.byte_columns + k for k in terminals)],
         [*(b for _, b in columns), *(right.byte_columns + k for k in terminals)],

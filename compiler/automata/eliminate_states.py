@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..limits import Limits
 from . import regex_ir as regex
 from .dfa import DEAD, Dfa
@@ -44,8 +46,7 @@ def character_edges(dfa: Dfa) -> dict[int, dict[int, CodePoints]]:
     ``dfa``: trimmed, without token terminals. Raises ``NotTextError`` if some member is not the
     UTF-8 of a text.
     """
-    rows = dfa.table[:, dfa.classes].tolist()
-    tails: dict[tuple[int, int], _Tails] = {}
+    characters = _Characters(dfa)
     edges: dict[int, dict[int, CodePoints]] = {}
     pending = [dfa.start] if dfa.start != DEAD else []
     while pending:
@@ -53,56 +54,56 @@ def character_edges(dfa: Dfa) -> dict[int, dict[int, CodePoints]]:
         if state in edges:
             continue
         found: dict[int, list[tuple[int, int]]] = {}
-        for low, high, target in _characters(dfa, rows, state, tails):
+        for low, high, target in characters.of(state):
             found.setdefault(target, []).append((low, high))
         edges[state] = {target: normalized(ranges) for target, ranges in found.items()}
         pending.extend(edges[state])
     return edges
 
 
-def _characters(
-    dfa: Dfa, rows: list[list[int]], state: int, tails: dict[tuple[int, int], _Tails]
-) -> Iterator[tuple[int, int, int]]:
-    """All characters that may follow in a state, as (first, last, next state)."""
-    row, live = rows[state], 0
-    for first, last, more, least in _LEADS:
-        for octet in range(first, last + 1):
-            if row[octet] == DEAD:
-                continue
-            live += 1
-            bits = (octet if more == 0 else octet & (0x3F >> more)) << (6 * more)
-            for low, high, target in _tails(dfa, rows, row[octet], more, tails):
-                low, high = bits + low, bits + high
-                overlaps = low <= SURROGATES[1] and high >= SURROGATES[0]
-                if low < least or high > MAX_CODE_POINT or overlaps:
-                    raise NotTextError
-                yield low, high, target
-    if live < sum(target != DEAD for target in row):
-        raise NotTextError
+class _Characters:
+    """The bytes of an automaton, read as characters."""
 
+    def __init__(self, dfa: Dfa) -> None:
+        self._rows, self._accepting = dfa.table[:, dfa.classes].tolist(), dfa.accepting
 
-def _tails(
-    dfa: Dfa, rows: list[list[int]], state: int, more: int, cached: dict[tuple[int, int], _Tails]
-) -> _Tails:
-    """What ``more`` continuation bytes can be from a state on; neighbours are joined."""
-    if more == 0:
-        return [(0, 0, state)]
-    if (state, more) not in cached:
-        row = rows[state]
+    def of(self, state: int) -> Iterator[tuple[int, int, int]]:
+        """All characters that may follow in a state, as (first, last, next state)."""
+        row, live = self._rows[state], 0
+        for first, last, more, least in _LEADS:
+            for octet in range(first, last + 1):
+                if row[octet] == DEAD:
+                    continue
+                live += 1
+                bits = (octet if more == 0 else octet & (0x3F >> more)) << (6 * more)
+                for low, high, target in self._tails(row[octet], more):
+                    low, high = bits + low, bits + high
+                    overlaps = low <= SURROGATES[1] and high >= SURROGATES[0]
+                    if low < least or high > MAX_CODE_POINT or overlaps:
+                        raise NotTextError
+                    yield low, high, target
+        if live < sum(target != DEAD for target in row):
+            raise NotTextError
+
+    @memoised
+    def _tails(self, state: int, more: int) -> _Tails:
+        """What ``more`` continuation bytes can be from a state on; neighbours are joined."""
+        if more == 0:
+            return [(0, 0, state)]
+        row, bits = self._rows[state], 6 * (more - 1)
         inside = row[_CONTINUATIONS.start : _CONTINUATIONS.stop]
-        if dfa.accepting[state] or any(row[:0x80]) or any(row[0xC0:]):
+        if self._accepting[state] or any(row[:0x80]) or any(row[0xC0:]):
             raise NotTextError
         joined: _Tails = []
         for value, target in enumerate(inside):
             if target == DEAD:
                 continue
-            for low, high, end in _tails(dfa, rows, target, more - 1, cached):
-                low, high = (value << (6 * (more - 1))) + low, (value << (6 * (more - 1))) + high
+            for low, high, end in self._tails(target, more - 1):
+                low, high = (value << bits) + low, (value << bits) + high
                 if joined and joined[-1][1] + 1 == low and joined[-1][2] == end:
                     low = joined.pop()[0]
                 joined.append((low, high, end))
-        cached[state, more] = joined
-    return cached[state, more]
+        return joined
 
 
 _STAGE = "the regular expression"

@@ -25,6 +25,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..limits import Limits
 from .dfa import DEAD, Dfa, without_bytes
 from .graphs import reached
@@ -164,8 +166,6 @@ class _Resolver:
         self._closures: dict[tuple[frozenset[_Config], _Past], frozenset[_Config]] = {}
         self._stepped: dict[tuple[_Past, int], _Past] = {}
         self._left: dict[tuple[_Owed, _Past, int], _Owed | None] = {}
-        self._divided: dict[_Past | _Owed, list[int]] = {}
-        self._both: dict[tuple[_Past, _Owed], list[int]] = {}
         self._result = Nfa(rules=self._nfa.rules, arcs=[[]], epsilon=[[]])
         self._numbers: dict[tuple[int, _Past, _Owed], int] = {}
         self._pending: list[tuple[int, _Past, _Owed]] = []
@@ -222,12 +222,11 @@ class _Resolver:
         if last >= 0:
             yield Arc(first, high, last, origins)
 
+    @memoised
     def _cuts(self, past: _Past, owed: _Owed) -> list[int]:
         """The bytes at which something else begins for one of both."""
-        if (past, owed) not in self._both:
-            unseen = (octet + i for octet in self._unseen for i in range(2))
-            self._both[past, owed] = sorted({*self._begins(past), *self._begins(owed), *unseen})
-        return self._both[past, owed]
+        unseen = (octet + i for octet in self._unseen for i in range(2))
+        return sorted({*self._begins(past), *self._begins(owed), *unseen})
 
     def _epsilon(self, state: int, past: _Past) -> Iterator[tuple[int, _Owed]]:
         """Where the ε-edges of a state lead, and what is owed there."""
@@ -276,19 +275,18 @@ class _Resolver:
                 found += ((target, left) for target in targets)
         return self._closure(found, past)
 
+    @memoised
     def _begins(self, read: _Past | _Owed) -> list[int]:
         """The first bytes of intervals whose bytes all states of some configurations, and of what
         these owe, read alike."""
-        if read not in self._divided:
-            begins = {0}
-            pending = [read] if isinstance(read, tuple) else [tuple(c for *_, c in read)]
-            for past in pending:
-                for state, owed in (config for configs in past for config in configs):
-                    begins.update(*map(_borders, self._nfa.arcs[state]))
-                    if owed:
-                        pending.append(tuple(configs for *_, configs in owed))
-            self._divided[read] = sorted(begins)
-        return self._divided[read]
+        begins = {0}
+        pending = [read] if isinstance(read, tuple) else [tuple(c for *_, c in read)]
+        for past in pending:
+            for state, owed in (config for configs in past for config in configs):
+                begins.update(*map(_borders, self._nfa.arcs[state]))
+                if owed:
+                    pending.append(tuple(configs for *_, configs in owed))
+        return sorted(begins)
 
     def _alike(self, read: _Past | _Owed, octet: int) -> int:
         begins = self._begins(read)

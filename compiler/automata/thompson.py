@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from constrain.artifacts.tokens.memo import solve_recursive
+from constrain.artifacts.tokens.memo import Made, solve_recursive
 
 from ..limits import Limits
 from . import utf8
@@ -84,7 +84,8 @@ class Thompson:
     def __init__(self, limits: Limits, rules: Sequence[str] = ()) -> None:
         self.nfa = Nfa(rules=rules)
         self._limits = limits
-        self._classes: dict[object, list[tuple[int, int, int, int]]] = {}
+        # The byte automaton of each class, made once.
+        self._classes = Made[utf8.CodePoints, list[tuple[int, int, int, int]]](utf8.automaton)
         self._parts: list[str] = []
         # The rules of the expression that is compiled.
         self._blamed: Sequence[str] = ()
@@ -181,7 +182,7 @@ class Thompson:
             case Lit():
                 size = Size(len(node.data) + 1, len(node.data))
             case CharClass():
-                edges = self._edges(node)
+                edges = self._classes[node.ranges]
                 # Nodes 0 and 1, and those that edges lead to.
                 size = Size(max((e[3] for e in edges), default=1) + 1, len(edges))
             case ByteClass():
@@ -200,12 +201,6 @@ class Thompson:
                 size = Size(2, 1)
         sizes[id(node)] = size
         return size
-
-    def _edges(self, node: CharClass) -> list[tuple[int, int, int, int]]:
-        """The byte automaton of a class, made once."""
-        if node.ranges not in self._classes:
-            self._classes[node.ranges] = utf8.automaton(node.ranges)
-        return self._classes[node.ranges]
 
     def _compile_node(self, node: Node, origins: Origins) -> Generator[Node, Fragment, Fragment]:
         match node:
@@ -239,7 +234,7 @@ class Thompson:
         return Fragment(start, previous)
 
     def _compile_char_class(self, node: CharClass, origins: Origins) -> Fragment:
-        edges = self._edges(node)
+        edges = self._classes[node.ranges]
         start, end = self.new_state(), self.new_state()
         inner = {0: start, 1: end}
         for source, low, high, target in edges:
@@ -373,33 +368,26 @@ def without_epsilon(node: Node) -> Node:
     if any(isinstance(part, And | Not | Look | Around) for part in walk(node)):
         return intersection(node, repeat(ByteClass(((0, 255),)), 1, None))
     nullable = nullable_inside(node)
-    results: dict[int, Node] = {}
-    pending = [node]
-    while pending:
-        current = pending[-1]
-        if id(current) not in nullable:
-            results[id(current)] = current
-        if id(current) in results:
-            pending.pop()
-            continue
-        inner = _options(current) if isinstance(current, Alt | Optional) else parts_of(current)
-        unfinished = [part for part in inner if id(part) not in results]
-        if unfinished:
-            pending.extend(unfinished)
-            continue
-        pending.pop()
-        parts = [results[id(part)] for part in inner]
-        match current:
+
+    def inside(part: Node) -> Sequence[Node]:
+        if id(part) not in nullable:
+            return ()
+        return _options(part) if isinstance(part, Alt | Optional) else parts_of(part)
+
+    def longer(part: Node, inner: list[Node]) -> Node:
+        if id(part) not in nullable:
+            return part
+        match part:
             case Seq():
-                result = alt(*(seq(p, *inner[i + 1 :]) for i, p in enumerate(parts)))
+                return alt(*(seq(p, *part.parts[i + 1 :]) for i, p in enumerate(inner)))
             case Repeat():
-                result = repeat(parts[0], 1, current.max_times)
+                return repeat(inner[0], 1, part.max_times)
             case Embedded():
-                result = _begun(current.automaton)
+                return _begun(part.automaton)
             case _:
-                result = alt(*parts)
-        results[id(current)] = result
-    return results[id(node)]
+                return alt(*inner)
+
+    return fold(node, inside, longer)
 
 
 def _begun(automaton: Nfa) -> Node:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+from constrain.artifacts.tokens.memo import Numbered
+
 MAX_CODE_POINT = 0x10FFFF
 
 # Code points that UTF-8 does not encode.
@@ -54,8 +56,7 @@ def _outside_ascii(ranges: Tail) -> list[tuple[int, int, int, int]]:
     """The edges of characters outside ASCII, ascending."""
     encoded = [part for low, high in ranges for part in without_surrogates(low, high)]
     # The edges of each node; of the first, after which nothing follows, none.
-    nodes: list[tuple[_Run, ...]] = [()]
-    numbers: dict[tuple[_Run, ...], int] = {(): 0}
+    nodes = Numbered[tuple[_Run, ...]]([()])
     root: list[_Run] = []
     begin = 0
     for continuations, end in enumerate(LAST_OF_LENGTH):
@@ -64,7 +65,7 @@ def _outside_ascii(ranges: Tail) -> list[tuple[int, int, int, int]]:
             if low <= end and high >= begin:
                 _append(runs, max(low, begin), min(high, end), 0)
         for _ in range(continuations if runs else 0):
-            runs = _in_blocks(runs, nodes, numbers)
+            runs = _in_blocks(runs, nodes)
         for low, high, node in runs:
             _append(root, low | _LEADS[continuations], high | _LEADS[continuations], node)
         begin = end + 1
@@ -78,18 +79,13 @@ def _append(runs: list[_Run], low: int, high: int, node: int) -> None:
     runs.append((low, high, node))
 
 
-def _in_blocks(
-    runs: list[_Run], nodes: list[tuple[_Run, ...]], numbers: dict[tuple[_Run, ...], int]
-) -> list[_Run]:
+def _in_blocks(runs: list[_Run], nodes: Numbered[tuple[_Run, ...]]) -> list[_Run]:
     """Runs of numbers of blocks, of 64 numbers each, with a node for what a block has of ``runs``:
     an edge for each run in it, by the last six bits."""
     found: list[_Run] = []
 
     def add(low: int, high: int, edges: tuple[_Run, ...]) -> None:
-        number = numbers.setdefault(edges, len(nodes))
-        if number == len(nodes):
-            nodes.append(edges)
-        _append(found, low, high, number)
+        _append(found, low, high, nodes.number(edges))
 
     block, edges = -1, list[_Run]()
     for low, high, node in runs:

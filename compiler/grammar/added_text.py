@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ..automata import regex_ir as regex
+from ..automata.graphs import descended
 from ..diagnostics import CheckError, Diagnostic, Source, Span
 from .tree import Expr, Grammar, Literal, Pattern, Token, walk
 
@@ -72,12 +73,9 @@ def _texts(expr: Expr) -> Iterator[str]:
     if isinstance(expr, Literal):
         yield expr.data.decode("utf-8", "replace")
     elif isinstance(expr, Pattern):
-        pending = [expr.node]
-        while pending:
-            node = pending.pop()
+        for node in descended(expr.node, regex.parts_of):
             if isinstance(node, regex.Lit):
                 yield node.data.decode("utf-8", "replace")
-            pending.extend(reversed(regex.parts_of(node)))
 
 
 def _diagnostic(

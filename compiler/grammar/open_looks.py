@@ -11,9 +11,11 @@ decides.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
+
+from constrain.artifacts.tokens.memo import memoised
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
@@ -122,13 +124,16 @@ def _patterns(grammar: tree.Grammar) -> Iterator[tree.Pattern]:
 
 
 class _Beside:
-    """What the regexes of a grammar stand beside: ``behind`` and ``before``, the latter where it is
-    asked for."""
+    """What the regexes of a grammar stand beside."""
 
     def __init__(self, grammar: tree.Grammar, limits: Limits) -> None:
         self._limits, self._grammar, self._edges = limits, grammar, _Edges(limits)
         self.behind = self._of(is_ahead=True)
-        self.before = lru_cache(lambda: self._of(is_ahead=False))
+
+    @cached_property
+    def before(self) -> dict[int, int]:
+        """As ``behind``."""
+        return self._of(is_ahead=False)
 
     def _of(self, *, is_ahead: bool) -> dict[int, int]:
         """By the ``id`` of each pattern that the start uses, the bytes next to it, and the edge."""
@@ -144,7 +149,7 @@ class _Beside:
 
     def message(self, pattern: tree.Pattern, limits: Limits, *, is_lexed: bool) -> str | None:
         """As of ``_Around``."""
-        left, right = self.before().get(id(pattern)), self.behind.get(id(pattern))
+        left, right = self.before.get(id(pattern)), self.behind.get(id(pattern))
         # What stands beside what matches nothing has neighbours on one side at most; a regex that
         # is the whole grammar has none.
         if left is None or right is None or left | right == EDGE:
@@ -230,14 +235,11 @@ class _Edges:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._of: dict[int, tuple[int, int]] = {}
-        self._inside: dict[int, list[tree.Expr]] = {}
 
+    @memoised
     def inside(self, expr: tree.Expr) -> list[tree.Expr]:
         """An expression and all inside of it, the innermost first."""
-        if id(expr) not in self._inside:
-            self._inside[id(expr)] = tree.walk(expr)[::-1]
-        return self._inside[id(expr)]
+        return tree.walk(expr)[::-1]
 
     def next_to(self, expr: tree.Expr, *, is_ahead: bool) -> int:
         """The bytes that a text or a regex begins with (``is_ahead``) or ends with; all of what is
@@ -250,22 +252,21 @@ class _Edges:
             case _:
                 return _ALL
 
+    @memoised
     def of(self, pattern: tree.Pattern) -> tuple[int, int]:
         """Both of a regex."""
-        if id(pattern) not in self._of:
-            nfa = thompson(resolved(pattern.node, self._limits), self._limits)
-            leading: dict[int, list[int]] = {}
-            for state, targets in enumerate(nfa.epsilon):
-                for target in targets:
-                    leading.setdefault(target, []).append(state)
-            begin = nfa.epsilon_closure([nfa.start])
-            end = set(reached(nfa.finals, lambda state: leading.get(state, ())))
-            first = last = EDGE if nfa.start in end else 0
-            for state, arcs in enumerate(nfa.arcs):
-                for low, high, target, _ in arcs:
-                    if state in begin:
-                        first |= (1 << high + 1) - (1 << low)
-                    if target in end:
-                        last |= (1 << high + 1) - (1 << low)
-            self._of[id(pattern)] = first, last
-        return self._of[id(pattern)]
+        nfa = thompson(resolved(pattern.node, self._limits), self._limits)
+        leading: dict[int, list[int]] = {}
+        for state, targets in enumerate(nfa.epsilon):
+            for target in targets:
+                leading.setdefault(target, []).append(state)
+        begin = nfa.epsilon_closure([nfa.start])
+        end = set(reached(nfa.finals, lambda state: leading.get(state, ())))
+        first = last = EDGE if nfa.start in end else 0
+        for state, arcs in enumerate(nfa.arcs):
+            for low, high, target, _ in arcs:
+                if state in begin:
+                    first |= (1 << high + 1) - (1 << low)
+                if target in end:
+                    last |= (1 << high + 1) - (1 << low)
+        return first, last

@@ -9,12 +9,14 @@ loops such as ``.*`` can do most; and all states where that is not enough, as in
 """
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.conjunctions import DEAD, Conjunction, Operand
 from constrain.artifacts.dfa.sets import Derivatives
+from constrain.artifacts.tokens.memo import Numbered
 
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
@@ -81,21 +83,15 @@ def _beginnings(
         return None
     simulated = _simulated(asked, edges, limits)
     derivatives = Derivatives(operand, width)
-    numbers = {0: DEAD}
+    sets = Numbered([0, _without(derivatives.start, simulated)])
     rows = [[DEAD] * width]
-    pending = [_without(derivatives.start, simulated)]
-    numbers[pending[0]] = 1
-    for states in pending:
-        if len(pending) > _MOST_STATES:
+    for states in islice(sets, 1, None):
+        if len(sets) - 1 > _MOST_STATES:
             return None
         limits.check_resources(_STAGE)
         row = []
         for column in range(width):
-            reached = _without(derivatives.step(states, column), simulated)
-            number = numbers.setdefault(reached, len(pending) + 1)
-            if number > len(pending):
-                pending.append(reached)
-            row.append(number)
+            row.append(sets.number(_without(derivatives.step(states, column), simulated)))
         rows.append(row)
     accepting = np.ones(len(rows), dtype=np.bool_)
     accepting[DEAD] = False

@@ -12,6 +12,8 @@ from functools import partial, reduce
 from operator import or_
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from constrain.artifacts.tokens.memo import Made
+
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
 from ..thresholds import MANY
@@ -63,16 +65,13 @@ def may_fall_behind(node: regex.Node) -> bool:
     """Whether after or inside some repetition without an end ``MANY`` places in a row, each
     of more bytes than one, may read what it reads."""
     octets, firsts = _of_parts(node, _bytes_of), first_bytes(node)
-    by_bytes: dict[tuple[int, int], dict[int, Run]] = {}
+    by_bytes = Made[tuple[int, int], dict[int, Run]](lambda known: _runs(node, *known, octets))
     for looks, (loop, behind) in enumerate(_places(node)):
         if looks == _MOST_LOOKS:
             return True
         if loop is None:
             continue
-        known = firsts[id(loop)], octets[id(loop)]
-        if known not in by_bytes:
-            by_bytes[known] = _runs(node, *known, octets)
-        runs = by_bytes[known]
+        runs = by_bytes[firsts[id(loop)], octets[id(loop)]]
         if runs[id(loop)].inside >= MANY or _longest(behind, runs) >= MANY:
             return True
     return False

@@ -10,6 +10,7 @@ while decoding.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -279,12 +280,10 @@ def _operand(nfa: Nfa, excludes: bool, representatives: NDArray[np.intp]) -> Ope
     """An NFA without ε, of states that read or accept and from which a text is accepted."""
     useful = _useful(nfa)
     number = {state: i for i, state in enumerate(sorted(useful))}
-    closures: dict[int, list[int]] = {}
 
+    @cache
     def closure(state: int) -> list[int]:
-        if state not in closures:
-            closures[state] = sorted(number[s] for s in nfa.epsilon_closure({state}) & useful)
-        return closures[state]
+        return sorted(number[s] for s in nfa.epsilon_closure({state}) & useful)
 
     columns = representatives.tolist()
     if len(number) * len(columns) > _MOST_CELLS:

@@ -76,23 +76,22 @@ def may_operate(grammar: Grammar) -> bool:
 
 def _is_operation(rules: Sequence[Rule], bodies: Mapping[str, Sequence[Rule]]) -> bool:
     """Whether an intersection or a complement stands in no sequence and no repetition."""
-    seen = {rules[0].name}
-    pending: list[Expr] = [rule.body for rule in rules]
-    while pending:
-        match pending.pop():
-            case Difference() | Excluding():
-                return True
-            case Pattern(node):
-                if is_operation(node):
-                    return True
+
+    def ways(expr: Expr) -> Sequence[Expr]:
+        match expr:
             case Choice(options):
-                pending.extend(options)
-            case Reference(name) if name not in seen:
-                seen.add(name)
-                pending.extend(rule.body for rule in bodies.get(name, ()))
+                return options
+            case Reference(name):
+                return [rule.body for rule in bodies.get(name, ())]
             case _:
-                pass
-    return False
+                return ()
+
+    return any(
+        is_operation(each.node)
+        if isinstance(each, Pattern)
+        else isinstance(each, Difference | Excluding)
+        for each in reached([rule.body for rule in rules], ways)
+    )
 
 
 def is_operation(node: regex.Node) -> bool:

@@ -17,6 +17,7 @@ from constrain.artifacts.dfa.conjunctions import Conjunction
 from constrain.artifacts.dfa.lazy_reader import Reader
 from constrain.artifacts.dfa.walked import Walked
 from constrain.artifacts.lazy_lexer.check import MOST_THREADS
+from constrain.artifacts.tokens.memo import Numbered, memoised
 
 from ..automata import regex_ir as regex
 from ..automata.dfa import DEAD, Dfa
@@ -47,7 +48,6 @@ class LargeLexemes:
     def __post_init__(self) -> None:
         self._threads = 0
         self._bodies = bodies_of(self.grammar)
-        self._found: dict[int, tuple[regex.Node, Operation | None]] = {}
 
     @property
     def few(self) -> Limits:
@@ -111,12 +111,8 @@ class LargeLexemes:
             return False
         return fold(node, regex.parts_of, _copies) > self.most_states
 
+    @memoised
     def _of(self, node: regex.Node) -> Operation | None:
-        if id(node) not in self._found:
-            self._found[id(node)] = node, self._made(node)
-        return self._found[id(node)][1]
-
-    def _made(self, node: regex.Node) -> Operation | None:
         try:
             found = operation_of(_bounded(with_joined_characters(node)), self.limits)
         except LimitError as error:
@@ -225,9 +221,8 @@ def reads_all(dfa: Dfa, operation: Operation, limits: Limits) -> bool:
     ``LimitError``."""
     with searching(limits) as watch:
         reader = Reader(operation.conjunctions, watch=watch)
-        pending = [(dfa.start, reader.start)]
-        seen = set(pending)
-        for state, threads in pending:
+        places = Numbered([(dfa.start, reader.start)])
+        for state, threads in places:
             if dfa.accepting[state] and not reader.accepts(threads):
                 return False
             for octet, target in enumerate(dfa.table[state][dfa.classes].tolist()):
@@ -236,9 +231,7 @@ def reads_all(dfa: Dfa, operation: Operation, limits: Limits) -> bool:
                 reached = target, reader.read(threads, bytes([octet]))
                 if not reached[1]:
                     return False
-                if reached not in seen:
-                    seen.add(reached)
-                    pending.append(reached)
+                places.number(reached)
             watch(1, 0)
     return True
 

@@ -9,6 +9,7 @@ from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.folding import fold
+from ..automata.graphs import descended
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..diagnostics import Span, give_up
@@ -103,10 +104,7 @@ class _Search:
             return id(node) in looking
 
         fold(expr.node, regex.parts_of, note)
-        pending = [expr.node]
-        while pending:
-            node = pending.pop()
-            pending.extend(reversed(regex.parts_of(node)))
+        for node in descended(expr.node, regex.parts_of):
             if not isinstance(node, regex.Repeat) or node.max_times is not None:
                 continue
             if isinstance(node.node, regex.CharClass | regex.Lit):

@@ -4,10 +4,11 @@ Specifications say in prose that white space may stand between the tokens of the
 grammar itself, read as it is, has SELECTDISTINCT where SELECT DISTINCT is meant.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from ..automata import regex_ir as regex
+from ..automata.graphs import reached
 from ..grammar import tree
 from .finding import Finding
 from .language import only_spaces
@@ -72,27 +73,25 @@ def _first(items: tuple[tree.Expr, ...]) -> Iterator[tree.Expr]:
 
 
 def _may_begin_with_letter(expr: tree.Expr, bodies: Mapping[str, tree.Expr]) -> bool:
-    pending, seen = [expr], set[str]()
-    while pending:
-        match pending.pop():
-            case tree.Literal(data):
-                if data[:1].isalpha():
-                    return True
-            case tree.Pattern(node):
-                if any(map(_has_letter, regex.walk(node))):
-                    return True
-            case tree.Reference(name) if name in bodies and name not in seen:
-                seen.add(name)
-                pending.append(bodies[name])
+    def beginnings(each: tree.Expr) -> Iterable[tree.Expr]:
+        match each:
+            case tree.Reference(name) if name in bodies:
+                return [bodies[name]]
             case tree.Choice(options):
-                pending += options
+                return options
             case tree.Sequence(items):
-                pending += _first(items)
+                return _first(items)
             case tree.Repetition(item):
-                pending.append(item)
+                return [item]
             case _:
-                pass
-    return False
+                return ()
+
+    return any(
+        each.data[:1].isalpha()
+        if isinstance(each, tree.Literal)
+        else isinstance(each, tree.Pattern) and any(map(_has_letter, regex.walk(each.node)))
+        for each in reached([expr], beginnings)
+    )
 
 
 def _has_letter(node: regex.Node) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..automata.folding import fold
-from ..automata.graphs import on_cycles, shortest_path
+from ..automata.graphs import descended, on_cycles, shortest_path
 from ..diagnostics import Span
 from ..dialects import DIALECTS
 from ..grammar import tree
@@ -81,17 +81,14 @@ def _alone(whole: tree.Expr, nullable: set[str]) -> Iterator[str]:
         return id(expr) in empty
 
     fold(whole, tree.children, note)
-    pending = [whole]
-    while pending:
-        current = pending.pop()
+
+    def inside(current: tree.Expr) -> Sequence[tree.Expr]:
         match current:
-            case tree.Reference():
-                yield current.name
             case tree.Difference() | tree.Excluding():
-                pass
+                return ()
             case tree.Sequence():
                 full = [item for item in current.items if id(item) not in empty]
-                pending.extend(full if len(full) == 1 else () if full else current.items)
+                return full if len(full) == 1 else () if full else current.items
             case tree.Permutation():
                 full = [
                     part.item
@@ -99,9 +96,11 @@ def _alone(whole: tree.Expr, nullable: set[str]) -> Iterator[str]:
                     if part.is_required and id(part.item) not in empty
                 ]
                 every = [part.item for part in current.parts]
-                pending.extend(full if len(full) == 1 else () if full else every)
+                return full if len(full) == 1 else () if full else every
             case _:
-                pending.extend(tree.children(current))
+                return tree.children(current)
+
+    return (each.name for each in descended(whole, inside) if isinstance(each, tree.Reference))
 
 
 def _cycle(members: Sequence[str], uses: Mapping[str, set[str]]) -> list[str]:

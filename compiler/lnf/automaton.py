@@ -17,7 +17,7 @@ one twice grow only as fast as their language.
 from collections import Counter
 from collections.abc import Generator, Sequence
 
-from constrain.artifacts.tokens.memo import solve_recursive
+from constrain.artifacts.tokens.memo import Made, memoised, solve_recursive
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
@@ -60,8 +60,7 @@ class _Assembly:
         self._number = {origin: i for i, origin in enumerate(self.origins)}
         self._component: dict[int, Component] = {}
         self._shared: dict[int, Nfa] = {}
-        self._inlined: dict[int, frozenset[str]] = {}
-        self._resolved: dict[int, regex.Node] = {}
+        self._resolved = Made[regex.Node, regex.Node](lambda node: resolved(node, limits))
         self._uses = Counter(s for p in lnf.productions for s in p.body if s >= 0)
 
     def prepare(self, component: Component) -> None:
@@ -93,13 +92,12 @@ class _Assembly:
     def _small(self, nfa: Nfa) -> Dfa:
         return minimize(determinize(nfa, self.limits, len(self.lnf.tokens)), self.limits)
 
+    @memoised
     def _rules_of(self, nonterminal: int) -> frozenset[str]:
         """Its own rule, and those that all of its bodies were taken over from."""
-        if nonterminal not in self._inlined:
-            bodies = self.lnf.by_head[nonterminal]
-            common = frozenset[str].intersection(*(_rules(body) for body in bodies))
-            self._inlined[nonterminal] = common | {self.lnf.owners[nonterminal]}
-        return self._inlined[nonterminal]
+        bodies = self.lnf.by_head[nonterminal]
+        common = frozenset[str].intersection(*(_rules(body) for body in bodies))
+        return common | {self.lnf.owners[nonterminal]}
 
     def whole(self) -> Nfa:
         """The automaton of the start rule."""
@@ -131,14 +129,12 @@ class _Assembly:
         content = terminal.content
         if isinstance(content, bytes):
             return builder.compile(regex.lit(content), self._numbers(terminal.origins))
-        node = content
-        if id(node) not in self._resolved:
-            self._resolved[id(node)] = self._without_assertions(node, terminal.origins)
-        return builder.compile(self._resolved[id(node)], self._numbers(terminal.origins))
+        node = self._without_assertions(content, terminal.origins)
+        return builder.compile(node, self._numbers(terminal.origins))
 
     def _without_assertions(self, node: regex.Node, origins: Origins) -> regex.Node:
         try:
-            return resolved(node, self.limits)
+            return self._resolved[node]
         except LimitError as error:
             rules = sorted({rule for rule, _, _ in origins})
             raise error.blaming(rules) from None

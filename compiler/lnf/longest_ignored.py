@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.tokens.memo import Numbered, memoised
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
@@ -110,7 +111,6 @@ class _LongestGaps(Gaps):
         self._intervals = [_runs(np.flatnonzero(self._columns == c)) for c in range(len(first))]
         self._nfa, self._endings = self._all_gaps()
         self._known: dict[object, tuple[_Divided, bool]] = {}
-        self._gaps: dict[frozenset[_Open], tree.Expr | None] = {}
 
     @property
     def last(self) -> tree.Expr:
@@ -181,19 +181,10 @@ class _LongestGaps(Gaps):
         """The automaton of all ignored text, without final states, and where it may end, by what is
         open there."""
         between = (-1, 0)
-        numbers: dict[tuple[tuple[int, int], _Open], int] = {(between, _NOTHING): 0}
+        ends = Numbered[tuple[tuple[int, int], _Open]]([(between, _NOTHING)])
         nfa = Nfa()
-        pending = list(numbers)
-
-        def number(place: tuple[int, int], opened: _Open) -> int:
-            key = place, opened
-            if key not in numbers:
-                numbers[key] = len(numbers)
-                pending.append(key)
-                self._limits.check_states(len(numbers), _STAGE)
-            return numbers[key]
-
-        for place, opened in pending:
+        for place, opened in ends:
+            self._limits.check_states(len(ends), _STAGE)
             self._limits.check_resources(_STAGE)
             piece, state = place
             begun = [place]
@@ -202,18 +193,18 @@ class _LongestGaps(Gaps):
             arcs, epsilon = list[Arc](), list[int]()
             if place != between and self._accepting[piece][state]:
                 goes_on = any(self._rows[piece][state])
-                epsilon.append(number(between, opened | {place} if goes_on else opened))
+                epsilon.append(ends.number((between, opened | {place} if goes_on else opened)))
             for column, intervals in enumerate(self._intervals):
                 targets = [(i, self._rows[i][s][column]) for i, s in begun]
                 further = self._step(opened, column) if any(t for _, t in targets) else None
                 if further is not None:
                     for i, target in targets:
                         if target != DEAD:
-                            reached = number((i, target), further)
+                            reached = ends.number(((i, target), further))
                             arcs += [Arc(*run, reached, frozenset()) for run in intervals]
             nfa.arcs.append(arcs)
             nfa.epsilon.append(epsilon)
-        endings = {opened: i for (place, opened), i in numbers.items() if place == between}
+        endings = {opened: i for i, (place, opened) in enumerate(ends) if place == between}
         return nfa, endings
 
     @cached_property
@@ -223,20 +214,15 @@ class _LongestGaps(Gaps):
         whole = thompson(regex.repeat(regex.alt(*nodes), 0, None), self._limits)
         return _key(minimal(whole, self._limits))
 
+    @memoised
     def _gap(self, endings: frozenset[_Open]) -> tree.Expr | None:
         """The ignored text that ends so; None if there is none but the empty text."""
-        if endings not in self._gaps:
-            finals = frozenset(self._endings[each] for each in endings)
-            dfa = minimal(replace(self._nfa, finals=finals), self._limits)
-            found: tree.Expr | None = None
-            if _key(dfa) == self._key_of_any:
-                found = self.any
-            elif dfa.table[dfa.start].any():
-                found = self._rule_of(dfa)
-            self._gaps[endings] = found
-        return self._gaps[endings]
-
-    def _rule_of(self, dfa: Dfa) -> tree.Expr:
+        finals = frozenset(self._endings[each] for each in endings)
+        dfa = minimal(replace(self._nfa, finals=finals), self._limits)
+        if _key(dfa) == self._key_of_any:
+            return self.any
+        if not dfa.table[dfa.start].any():
+            return None
         text = self._grammar.source.text[self.place.start : self.place.end]
         return self.rule(tree.Pattern(_expression(dfa, self._limits), text, self.place))
 
@@ -290,11 +276,10 @@ class _LongestGaps(Gaps):
             return members, False
         columns, rows, classes = beside
         accepting: list[bool] = members.accepting.tolist()
-        numbers = {(members.start, ending): members.states}
-        pending, more = list(numbers), list[list[int]]()
+        states, more = Numbered([(members.start, ending)]), list[list[int]]()
         excludes = stays_open = False
-        for state, opened in pending:
-            self._limits.check_states(len(numbers), _STAGE)
+        for state, opened in states:
+            self._limits.check_states(len(states), _STAGE)
             row = []
             for column, target in zip(columns, rows[state], strict=True):
                 further = self._step(opened, column) if target != DEAD else None
@@ -304,21 +289,17 @@ class _LongestGaps(Gaps):
                 elif not further:
                     row.append(target)
                 else:
-                    key = target, further
-                    if key not in numbers:
-                        numbers[key] = members.states + len(numbers)
-                        pending.append(key)
-                        stays_open |= accepting[target]
-                    row.append(numbers[key])
+                    stays_open |= accepting[target]
+                    row.append(members.states + states.number((target, further)))
             more.append(row)
         if not excludes:
             return members, stays_open
-        ends = [accepting[state] for state, _ in pending]
+        ends = [accepting[state] for state, _ in states]
         found = Dfa(
             np.array([*rows, *more], dtype=np.int32),
             classes,
             np.array([*accepting, *ends], dtype=np.bool_),
-            numbers[members.start, ending],
+            members.states,
             (frozenset(),) * (len(rows) + len(more)),
         )
         return minimize(found, self._limits), stays_open

@@ -22,6 +22,8 @@ n.
 
 from dataclasses import replace
 
+from constrain.artifacts.tokens.memo import Made, memoised
+
 from ..automata import regex_ir as regex
 from ..automata.graphs import reached
 from ..automata.thompson import without_epsilon
@@ -46,9 +48,8 @@ class _Eliminator:
             ~number for number, terminal in enumerate(lnf.terminals) if _matches_epsilon(terminal)
         }
         self.nullable |= nullable_nonterminals(lnf, self.nullable)
-        # What a nullable terminal becomes; None if it matched nothing but ε.
-        self._without: dict[Symbol, Symbol | None] = {}
-        self._nodes: dict[int, regex.Node] = {}
+        # One result for one automaton, so that equal terminals stay equal.
+        self._longer = Made(without_epsilon)
 
     def run(self) -> Lnf:
         """Rewrite each production on its own."""
@@ -96,26 +97,18 @@ class _Eliminator:
 
     def _present(self, symbol: Symbol) -> Symbol | None:
         """The symbol without ε."""
-        if symbol >= 0 or symbol not in self.nullable:
-            return symbol
-        if symbol not in self._without:
-            terminal = self.terminals[~symbol]
-            node = self._without_epsilon(terminal)
-            if node is regex.NOTHING:
-                self._without[symbol] = None
-            else:
-                self.terminals.append(Terminal(node, terminal.origins))
-                self._without[symbol] = ~(len(self.terminals) - 1)
-        return self._without[symbol]
+        return self._without(symbol) if symbol < 0 and symbol in self.nullable else symbol
 
-    def _without_epsilon(self, terminal: Terminal) -> regex.Node:
-        """One result for one automaton, so that equal terminals stay equal."""
-        if isinstance(terminal.content, bytes):
-            return regex.NOTHING
-        key = id(terminal.content)
-        if key not in self._nodes:
-            self._nodes[key] = without_epsilon(terminal.content)
-        return self._nodes[key]
+    @memoised
+    def _without(self, symbol: Symbol) -> Symbol | None:
+        """What a nullable terminal becomes; None if it matched nothing but ε."""
+        terminal = self.terminals[~symbol]
+        content = terminal.content
+        node = regex.NOTHING if isinstance(content, bytes) else self._longer[content]
+        if node is regex.NOTHING:
+            return None
+        self.terminals.append(Terminal(node, terminal.origins))
+        return ~(len(self.terminals) - 1)
 
     def _suffix(self, head: int, bodies: list[list[Symbol]], origins: Origins, count: int) -> int:
         """A new nonterminal for ``bodies``."""

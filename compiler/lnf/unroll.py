@@ -18,6 +18,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from constrain.artifacts.tokens.memo import Numbered
+
 from ..automata.graphs import components_by
 from ..limits import Limits
 from .form import Lnf, Production
@@ -67,12 +69,11 @@ def unroll(lnf: Lnf, depth: int, limits: Limits | None = None) -> Unrolled:
     indices: dict[int, list[int]] = {}
     for index, production in enumerate(lnf.productions):
         indices.setdefault(production.head, []).append(index)
-    numbers = {(lnf.start, 0): 0}
-    pending = [(lnf.start, 0)]
+    copied = Numbered([(lnf.start, 0)])
     productions: list[Production] = []
     cut: set[str] = set()
-    for head, level in pending:
-        limits.check_states(len(pending), _STAGE, [lnf.owners[head]])
+    for number, (head, level) in enumerate(copied):
+        limits.check_states(len(copied), _STAGE, [lnf.owners[head]])
         for index in indices.get(head, ()):
             production = lnf.productions[index]
             body: list[int] = []
@@ -85,17 +86,14 @@ def unroll(lnf: Lnf, depth: int, limits: Limits | None = None) -> Unrolled:
                 if copy[1] > depth:
                     cut.add(lnf.owners[symbol])
                     break
-                if copy not in numbers:
-                    numbers[copy] = len(numbers)
-                    pending.append(copy)
-                body.append(numbers[copy])
+                body.append(copied.number(copy))
             else:
-                productions.append(replace(production, head=numbers[head, level], body=tuple(body)))
-    names = [lnf.names[n] + f"/{level}" * (level > 0) for n, level in numbers]
+                productions.append(replace(production, head=number, body=tuple(body)))
+    names = [lnf.names[n] + f"/{level}" * (level > 0) for n, level in copied]
     copies = replace(
         lnf,
         names=names,
-        owners=[lnf.owners[n] for n, _ in numbers],
+        owners=[lnf.owners[n] for n, _ in copied],
         start=0,
         authored=None,
         suffixes=frozenset(),
