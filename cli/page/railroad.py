@@ -10,6 +10,7 @@ by its DOM, with text as text. Same grammar, same bytes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..quoting import quoted
@@ -75,19 +76,16 @@ def diagram(rule: "Rule") -> dict[str, Any]:
 
 def railroads(grammar: "Grammar", most: int) -> list[dict[str, Any]]:
     """The diagrams of the rules that the start needs, at most so many, the start's first."""
+    from constrain.compiler.automata.graphs import reached
     from constrain.compiler.lazy_dfa.expression import bodies_of
 
     rules = bodies_of(grammar)
-    order, seen = [grammar.start], {grammar.start}
-    for name in order:
-        for rule in rules.get(name, ()):
-            for use in rule.uses:
-                if use.name not in seen:
-                    seen.add(use.name)
-                    order.append(use.name)
-    return [
-        {"rule": name, **diagram(rule)} for name in order[:most] for rule in rules.get(name, ())
-    ]
+
+    def uses(name: str) -> list[str]:
+        return [use.name for rule in rules.get(name, ()) for use in rule.uses]
+
+    names = islice(reached([grammar.start], uses), most)
+    return [{"rule": name, **diagram(rule)} for name in names for rule in rules.get(name, ())]
 
 
 class _Drawer:

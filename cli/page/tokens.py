@@ -14,6 +14,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.kinds.parser import named_in
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.memo import Numbered
 
 from .encoding import packed, runs
 
@@ -111,26 +112,23 @@ def state_data(artifact: Artifact, most_bytes: int) -> dict[str, Any] | None:
 
     machine = artifact.machine()
     eos = set(artifact.manifest.eos)
-    numbers = {machine.start: 0}
+    numbered = Numbered([machine.start])
     states: list[list[list[Any]]] = []
     steps = size = 0
-    for state in (pending := [machine.start]):
+    for state in numbered:
         targets: dict[int, list[int]] = {}
         is_accepting = machine.is_accepting(state)
         for token in tokenset.to_ids(machine.row(state)).tolist():
             target = None if is_accepting and token in eos else machine.take(state, token)
             if target is None:
                 continue
-            if target not in numbers:
-                numbers[target] = len(pending)
-                pending.append(target)
-            targets.setdefault(numbers[target], []).append(token)
+            targets.setdefault(numbered.number(target), []).append(token)
             steps += 1
         states.append([[target, runs(ids)] for target, ids in targets.items()])
         size += sum(6 * len(ids) + 8 for _, ids in states[-1])
         if steps > _MOST_STEPS or size > most_bytes:
             return None
-    accepting = [int(machine.is_accepting(state)) for state in pending]
+    accepting = [int(machine.is_accepting(state)) for state in numbered]
     return {"states": states, "token_start": 0, "token_accepting": accepting}
 
 

@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.store.store import Store
+from constrain.artifacts.tokens.memo import memoised
 
 from ..serving.artifact_key import TokenizerKey, artifact_key, tokenizer_key
 from ..tokenizers import load_tokenizer
@@ -107,7 +108,6 @@ class _Batch:
         self._results: dict[int, JobResult] = {}
         # Jobs of a key that another job has as well: what becomes of that is theirs.
         self._same: dict[str, list[_Task]] = {}
-        self._tokenizers: dict[str | None, TokenizerKey] = {}
 
     def wanted(self, jobs: Iterable[CompileJob], shard: tuple[int, int] | None) -> Iterator[_Task]:
         """The jobs of the shard, one of each key."""
@@ -127,10 +127,9 @@ class _Batch:
             if len(same) == 1:
                 yield task
 
+    @memoised
     def _tokenizer(self, name: str | None) -> TokenizerKey:
-        if name not in self._tokenizers:
-            self._tokenizers[name] = tokenizer_key(load_tokenizer(name))
-        return self._tokenizers[name]
+        return tokenizer_key(load_tokenizer(name))
 
     def missing(self, tasks: Sequence[_Task]) -> list[_Task]:
         """Those that the store has not, or not whole; of the others there are results."""

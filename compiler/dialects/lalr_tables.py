@@ -18,7 +18,9 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from importlib.resources.abc import Traversable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+from constrain.artifacts.tokens.memo import Made, Numbered
 
 from .builder import Builder
 
@@ -65,7 +67,7 @@ class Tables:
         self.end: int = data["end"]
         self.rows: list[dict[str, Action] | None] = [None] * len(self.states)
         self._lexers, self._lexer = data["lexers"], data["lexer"]
-        self._matchers = dict[int, Matcher]()
+        self._matchers = Made[str, Matcher](lambda each: cast(Matcher, re.compile(each).match))
         # Symbols that builders do not know: their values are those of the rule around them.
         self.is_flat = is_flat
         inlined = {symbol for symbol, _, _ in self.rules if is_flat or symbol.startswith("_")}
@@ -86,12 +88,7 @@ class Tables:
     def matcher(self, state: int) -> Matcher:
         """What reads the next token in a state, after all that is ignored, or in state -1 any. It
         always matches: without a group, if no token stands there."""
-        number = self._lexer[state]
-        found = self._matchers.get(number)
-        if found is None:
-            match: Any = re.compile(self._lexers[number]).match
-            found = self._matchers[number] = match
-        return found
+        return self._matchers[self._lexers[self._lexer[state]]]
 
     def accepts(self, states: Sequence[int], kind: str) -> bool:
         """Whether a terminal may stand where the parser is."""
@@ -159,16 +156,12 @@ def made(builder: type[Builder], grammar: str) -> dict[str, Any]:
     (start,), (end,) = table.start_states.values(), table.end_states.values()
     # Rules by what they say, states breadth-first: Lark's own order depends on hashes.
     rules: dict[str, Any] = {}
-    order, states = [start], []
-    number = {start: 0}
+    order, states = Numbered[Any]([start]), []
     for state in order:
         row: dict[str, Any] = {}
         for symbol, (action, target) in sorted(table.states[state].items()):
             if action is Shift:
-                if target not in number:
-                    number[target] = len(order)
-                    order.append(target)
-                row[symbol] = number[target]
+                row[symbol] = order.number(target)
             else:
                 text = f"{target.origin.name}: {[each.name for each in target.expansion]}"
                 rules.setdefault(text, target)
@@ -192,7 +185,7 @@ def made(builder: type[Builder], grammar: str) -> dict[str, Any]:
             }
             for row in states
         ],
-        "end": number[end],
+        "end": order.find(end),
         "lexers": lexers,
         "lexer": [lexers.index(regex) for regex in regexes],
     }

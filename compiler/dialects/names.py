@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from constrain.artifacts.tokens.memo import Made
+
 from ..diagnostics import DialectError, Source, Span
 from ..grammar.tree import Reference, Rule
 from ..limits import Limits
@@ -127,8 +129,6 @@ def names_of(
         return _of_schema(source, limits)
     if row is None or row.builder is None or row.builder.only_rule:
         return Names(source)
-    if row.builder not in _RECORDING:
-        _RECORDING[row.builder] = _recording(row.builder)
     builder = _RECORDING[row.builder](source, limits)
     builder.import_folder = builder.import_root = imports
     builder.include = tuple(include)
@@ -188,10 +188,6 @@ def _named(source: Source, tokens: list[Token], found: list[Definition | Use | I
     )
 
 
-# By the class of builders, each made once, as their tables are.
-_RECORDING: dict[type[Builder], Any] = {}
-
-
 def _recording(builder: type[Builder]) -> Any:
     """The class of builders that note names in ``found``, and make no grammar of them."""
     base: Any = builder
@@ -245,3 +241,7 @@ def _recording(builder: type[Builder]) -> Any:
 
     Recording.__name__ = f"Recording{builder.__name__}"
     return Recording
+
+
+# By the class of builders, each made once, as their tables are.
+_RECORDING = Made[Any, Any](_recording)

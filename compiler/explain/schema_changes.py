@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..automata.graphs import descended
 from ..diagnostics import shortened
 from ..schema.read import Json, escaped, value_at
 
@@ -46,15 +47,13 @@ _Pair = tuple[Json, Json, str]
 def changes(left: Json, right: Json) -> list[Change]:
     """The differences of two schemas, in the order of the left one's keys. Values nest less deep
     than Python's stack allows; references may lead on for as long as they like."""
-    sides, found = _Sides(left, right), list[Change]()
-    pending: list[Change | _Pair] = [(left, right, "#")]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, Change):
-            found.append(each)
-        else:
-            pending.extend(reversed(list(sides.at(*each))))
-    return found
+    sides = _Sides(left, right)
+
+    def inside(each: Change | _Pair) -> list[Change | _Pair]:
+        return [] if isinstance(each, Change) else list(sides.at(*each))
+
+    every: Iterator[Change | _Pair] = descended((left, right, "#"), inside)
+    return [each for each in every if isinstance(each, Change)]
 
 
 class _Sides:

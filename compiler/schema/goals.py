@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from constrain.artifacts.tokens.memo import Numbered, memoised
+
 from ..limits import Limits
 from .alike import Alike
 from .notes import Notes
@@ -58,10 +60,8 @@ class Goals:
         self.places, self.options, self.notes, self.limits = places, options, notes, limits
         # One of each, which keep what they have computed.
         self.texts, self.numbers = TextAlgebra(limits), NumberAlgebra(limits)
-        self._of_place: dict[Place | Alternatives, int] = {}
-        self.members: list[Place | Alternatives] = []
-        # What places say, by their numbers.
-        self._alike, self._says = Alike(has_one_base=True), dict[int, object]()
+        self.members = Numbered[Place | Alternatives]()
+        self._alike = Alike(has_one_base=True)
         # Whether it is known that each schema has a value (``keywords.plain``).
         self.are_plain = places.are_plain
         # The schemas of which it is known where it is not of all, by their ``id``.
@@ -116,13 +116,7 @@ class Goals:
             place = self.places.referred(place, "$ref")
         if isinstance(place, bool) or not place.schema:
             return NOTHING if place is False else ANYTHING
-        return (2 * self._number(place),)
-
-    def _number(self, member: Place | Alternatives) -> int:
-        number = self._of_place.setdefault(member, len(self.members))
-        if number == len(self.members):
-            self.members.append(member)
-        return number
+        return (2 * self.members.number(place),)
 
     def both(self, *goals: Goal) -> Goal:
         """That all of them hold; ``NOTHING`` where that is plain to see."""
@@ -134,23 +128,19 @@ class Goals:
         failing = [literal for literal in joined if literal % 2]
         if failing and len(failing) < len(joined):
             # Of schemas that say the same one holds where the other does.
-            said = {self._said(literal) for literal in failing}
-            if any(not literal % 2 and self._said(literal) in said for literal in joined):
+            said = {self._said(literal >> 1) for literal in failing}
+            if any(not literal % 2 and self._said(literal >> 1) in said for literal in joined):
                 return NOTHING
         return tuple(sorted(joined))
 
-    def _said(self, literal: int) -> object:
-        """What a literal is about: the first schema that says the same, and how it is read."""
-        number = literal >> 1
-        found = self._says.get(number)
-        if found is None:
-            place = self.members[number]
-            kept = self._alike.kept(place.schema) if isinstance(place, Place) else None
-            found = number
-            if isinstance(place, Place) and kept is not None:
-                found = (id(kept), place.base, place.scope, place.draft)
-            self._says[number] = found
-        return found
+    @memoised
+    def _said(self, number: int) -> object:
+        """What a member is about: the first schema that says the same, and how it is read."""
+        place = self.members[number]
+        kept = self._alike.kept(place.schema) if isinstance(place, Place) else None
+        if isinstance(place, Place) and kept is not None:
+            return id(kept), place.base, place.scope, place.draft
+        return number
 
     def either(self, goals: Iterable[Goal]) -> Goal:
         """That one of them holds."""
@@ -159,7 +149,7 @@ class Goals:
             return ANYTHING
         if len(distinct) < 2:
             return distinct[0] if distinct else NOTHING
-        return (2 * self._number(Alternatives(distinct)),)
+        return (2 * self.members.number(Alternatives(distinct)),)
 
     def refutations(self, goal: Goal) -> Sequence[Goal]:
         """The ways in which a goal can fail: one of them holds where the goal does not."""

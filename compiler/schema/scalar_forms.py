@@ -13,6 +13,8 @@ from functools import partial
 from itertools import combinations
 from typing import TypeVar, cast
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..automata.dfa import Dfa
 from ..automata.graphs import reached
 from ..diagnostics import LimitError
@@ -61,7 +63,6 @@ class ScalarForms:
             Type.NUMBER: self.numbers,
             Type.STRING: self.texts,
         }
-        self._types: dict[int, frozenset[Type]] = {}
         # Each with whether something was left out.
         self._scalars: dict[tuple[int, Type], tuple[Scalar, bool]] = {}
         # With the depth that they were begun in.
@@ -85,14 +86,12 @@ class ScalarForms:
         return any(self._lacks(literal, type_) for literal in goal)
 
     def _lacks(self, literal: int, type_: Type) -> bool:
-        if literal % 2:
-            return False
-        known = self._types.get(literal)
-        if known is None:
-            member = self.goals.member(literal)
-            known = types_of(member, self.goals) if isinstance(member, Place) else frozenset(Type)
-            self._types[literal] = known
-        return type_ not in known
+        return not literal % 2 and type_ not in self._types(literal)
+
+    @memoised
+    def _types(self, literal: int) -> frozenset[Type]:
+        member = self.goals.member(literal)
+        return types_of(member, self.goals) if isinstance(member, Place) else frozenset(Type)
 
     def _whole(self, type_: Type) -> Scalar:
         algebra = self._algebras[type_]

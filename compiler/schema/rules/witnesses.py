@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..formulas import Some
 from ..goals import Goal
 from ..normal import Normal
@@ -45,7 +47,6 @@ class Witnesses:
         self._named, self._cells = named, cells
         self.conditions, self._normal = conditions, normal
         self._every = (1 << len(conditions)) - 1
-        self._after: dict[int, set[int]] = {}
 
     def of(self, member: Member) -> Sequence[tuple[int, Goal]]:
         """The sets of conditions that a member can meet, none first, with what its value satisfies
@@ -88,15 +89,14 @@ class Witnesses:
             found.append(self._before(member, found[-1]) if member.witnesses else found[-1])
         return found[::-1]
 
+    @memoised
     def _in_cells(self, closed: int) -> set[int]:
         """The same after all named keys."""
-        if closed not in self._after:
-            found = {self._every}
-            for i, cell in enumerate(self._cells):
-                if not closed >> i & 1:
-                    found = self._before(cell, found)
-            self._after[closed] = found
-        return self._after[closed]
+        found = {self._every}
+        for i, cell in enumerate(self._cells):
+            if not closed >> i & 1:
+                found = self._before(cell, found)
+        return found
 
     def _before(self, member: Member, after: set[int]) -> set[int]:
         return {met & ~new for met in after for new, _ in self.of(member) if not new & ~met}

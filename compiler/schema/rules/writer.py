@@ -4,6 +4,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ...automata import boolean
 from ...automata import regex_ir as regex
 from ...automata.boolean import embedded
@@ -71,8 +73,6 @@ class Writer:
         self.objects_left: dict[str, tuple[str, Span, Callable[[], None]]] = {}
         # Whether rules must be read at once: those of permutations, and of terminals that grow.
         self.needs_all = self.options.marks_equal or self.indent is not None
-        # Commas and colons with their white space, which are the same expression everywhere.
-        self._marks: dict[tuple[str, int], tree.Expr] = {}
         # Rules of what follows in an object, by the depth and what that is.
         self._shared: dict[int, dict[Hashable, str]] = {}
         self._numbered: dict[Hashable, int] = {}
@@ -210,23 +210,20 @@ class Writer:
 
     def comma(self) -> tree.Expr:
         """Between members or items."""
-        return self._mark(",")
+        return self._mark(",", self.depth)
 
     def colon(self) -> tree.Expr:
         """Between a key and its value."""
-        return self._mark(":")
+        return self._mark(":", self.depth)
 
-    def _mark(self, mark: str) -> tree.Expr:
-        found = self._marks.get((mark, self.depth))
-        if found is None:
-            if mark == "," and self.depth:
-                found = self.literal(mark + self.line(self.depth))
-            elif self.options.whitespace == PYTHON or self.indent is not None:
-                found = self.literal(f"{mark} ")
-            else:
-                found = self.sequence(self.space(), self.literal(mark), self.space())
-            self._marks[mark, self.depth] = found
-        return found
+    @memoised
+    def _mark(self, mark: str, depth: int) -> tree.Expr:
+        """A mark with its white space, which is the same expression everywhere."""
+        if mark == "," and depth:
+            return self.literal(mark + self.line(depth))
+        if self.options.whitespace == PYTHON or self.indent is not None:
+            return self.literal(f"{mark} ")
+        return self.sequence(self.space(), self.literal(mark), self.space())
 
     def line(self, depth: int) -> str:
         """The beginning of a line."""
