@@ -9,7 +9,7 @@ either side lies at most one call deep, then those two deep, and so on, as far a
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -161,7 +161,7 @@ class _Search:
         )
 
 
-def _distinct_octets(left: TextMachine, right: TextMachine) -> Iterator[int]:
+def _distinct_octets(left: TextMachine, right: TextMachine) -> Iterable[int]:
     """The first byte of each set of bytes that both machines read alike, ascending."""
     columns = []
     for machine in (left, right):
@@ -170,12 +170,10 @@ def _distinct_octets(left: TextMachine, right: TextMachine) -> Iterator[int]:
             for octet in octets:
                 column_of[octet] = column
         columns.append(column_of)
-    seen = set[tuple[int, int]]()
-    for octet in range(_BYTES):
-        both = columns[0][octet], columns[1][octet]
-        if both not in seen:
-            seen.add(both)
-            yield octet
+    first: dict[tuple[int, ...], int] = {}
+    for octet, both in enumerate(zip(*columns, strict=True)):
+        first.setdefault(both, octet)
+    return first.values()
 
 
 def _path(before: list[tuple[int, int]], number: int) -> bytes:
