@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..automata.folding import fold
 from ..diagnostics import LimitError
@@ -70,7 +71,6 @@ class Coverage:
         self._operands: Operands | None = None
         self._resolved: list[tree.Expr] = []
         self._has_unknown = False
-        self._shortest: Shortest | None = None
         self._found: dict[int, bytes | None] = {}
         self._tried_texts: dict[bytes, frozenset[int]] = {}
         self._others: list[tuple[bytes, frozenset[int]]] | None = None
@@ -182,7 +182,7 @@ class Coverage:
         if hits:
             return Line(item, hits)
         # Members are sought first: what is unknown is known after that.
-        is_unused = number not in self._members
+        is_unused = number not in self._shortest.members()
         member = None if is_unused else self.member_for(number)
         return Line(item, 0, member, is_unused and not self._has_unknown)
 
@@ -193,7 +193,7 @@ class Coverage:
         return self._found[number]
 
     def _tried(self, number: int) -> bytes | None:
-        pieces = self._members.get(number)
+        pieces = self._shortest.members().get(number)
         if pieces is None:
             return None
         for text in self._written(pieces):
@@ -202,7 +202,6 @@ class Coverage:
             if number in self._tried_texts[text]:
                 return text
         if self._others is None:
-            assert self._shortest is not None
             texts = (text for some in self._shortest.others() for text in self._written(some))
             known = [text for text in self._found.values() if text is not None]
             found = {text: self.covered_by(text) for text in (*texts, *known)}
@@ -213,7 +212,6 @@ class Coverage:
     def _written(self, pieces: Pieces) -> Iterable[bytes]:
         """A text as it is, and with ignored text between its lexemes."""
         yield b"".join(pieces)
-        assert self._shortest is not None
         separating = self._shortest.separating() if self._lexemes is not None else None
         if separating is not None:
             lexemes = [piece for piece in pieces if piece]
@@ -224,12 +222,10 @@ class Coverage:
             yield b"".join((*words, *lexemes[-1:]))
             yield separating.join(lexemes)
 
-    @property
-    def _members(self) -> dict[int, Pieces]:
-        if self._shortest is None:
-            with blaming(self.grammar.longest_rule()):
-                self._shortest = Shortest(self.graph, self._word, self._limits)
-        return self._shortest.members()
+    @cached_property
+    def _shortest(self) -> Shortest:
+        with blaming(self.grammar.longest_rule()):
+            return Shortest(self.graph, self._word, self._limits)
 
     def _word(self, expr: tree.Expr) -> DfaMatcher | NfaMatcher | None:
         """What knows short words of a leaf; None where nothing is known."""

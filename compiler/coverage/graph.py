@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TypeAlias
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..automata.regex_ir import has_lazy
 from ..grammar import tree
 from ..lazy_dfa.expression import bodies_of
@@ -86,7 +88,6 @@ class Graph:
         self._todo: dict[int, _Expand] = {}
         # What is read first in states of no context.
         self._read_first: dict[int, tree.Expr] = {}
-        self._ends: dict[int, int] = {}
         self._uses: dict[str, tree.Reference] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         # Of each procedure the states in which it begins and ends.
@@ -127,12 +128,11 @@ class Graph:
             found.setdefault(first, []).append(target)
         return found
 
+    @memoised
     def end_behind(self, number: int) -> int:
         """The procedure that ends after a state in which nothing follows; -1 where more may."""
-        if number not in self._ends:
-            way = self.way_to_end(number)
-            self._ends[number] = self.state(way[-1]).ends if way else -1
-        return self._ends[number]
+        way = self.way_to_end(number)
+        return self.state(way[-1]).ends if way else -1
 
     def way_to_end(self, number: int) -> list[int]:
         """The states from one in which nothing follows to the end; none where more may follow."""

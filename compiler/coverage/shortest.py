@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TypeAlias
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..automata.members import Members
 from ..grammar import tree
 from ..limits import Limits
@@ -84,7 +86,6 @@ class Shortest:
         self._contexts: dict[_Goal, _Around] = {}
         self._rule_contexts: dict[tuple[str, bool], _Around] = {}
         self._find_contexts(use)
-        self._members: dict[int, Pieces] | None = None
 
     def _add(self, root: tree.Expr) -> None:
         pending = [root]
@@ -407,16 +408,15 @@ class Shortest:
         found = [b"".join(text) for text in texts if text]
         return min(found, key=len, default=None)
 
+    @memoised
     def members(self) -> dict[int, Pieces]:
         """For each item that some member can use a shortest one that does."""
-        if self._members is None:
-            found: dict[int, Pieces] = {}
-            for number, pieces in self._candidates():
-                if number >= 0 and (number not in found or length(pieces) < length(found[number])):
-                    found[number] = pieces
-                    self._size += _PIECE * len(pieces) + length(pieces)
-            self._members = found
-        return self._members
+        found: dict[int, Pieces] = {}
+        for number, pieces in self._candidates():
+            if number >= 0 and (number not in found or length(pieces) < length(found[number])):
+                found[number] = pieces
+                self._size += _PIECE * len(pieces) + length(pieces)
+        return found
 
     def _candidates(self) -> Iterator[tuple[int, Pieces]]:
         items = self._items
