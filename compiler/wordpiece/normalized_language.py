@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.memo import Made
+
 from ..automata.compare import Inclusion
 from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa
@@ -182,7 +184,7 @@ class _Builder:
         self._rest: list[tuple[tuple[frozenset[bytes], int], int]] = []
         self._tails: dict[tuple[frozenset[bytes], int], int] = {}
         # Places of a counted class have the same strings.
-        self._runs: dict[frozenset[bytes], _Runs] = {}
+        self._runs = Made(_by_first_byte)
 
     def knows(self, place: _Place) -> bool:
         """Whether the place has a state."""
@@ -203,8 +205,6 @@ class _Builder:
         pending = [(source, strings)]
         while pending:
             state, rest = pending.pop()
-            if rest not in self._runs:
-                self._runs[rest] = _by_first_byte(rest)
             for low, high, tails in self._runs[rest]:
                 after = self._tails.get((tails, target))
                 if tails == {b""}:

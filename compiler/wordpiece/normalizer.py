@@ -7,11 +7,13 @@ survive are put into canonical order. ``characters.json`` says what each part do
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
+
+from constrain.artifacts.tokens.memo import Made
 
 SPACE = " "
 
@@ -161,12 +163,12 @@ class BertNormalizer:
         return SPACE.join(words) + (SPACE if words and spaced.endswith(SPACE) else "")
 
     @cached_property
-    def _spaced_images(self) -> "_Images":
-        return _Images(self, spaced=True)
+    def _spaced_images(self) -> Mapping[int, int | str]:
+        return _images_by(lambda char: "".join(map(_between_spaces, self.image(char))))
 
     @cached_property
-    def _images(self) -> "_Images":
-        return _Images(self)
+    def _images(self) -> Mapping[int, int | str]:
+        return _images_by(self.image)
 
     def _reorders(self, text: str) -> bool:
         """Whether a mark that survives may change places."""
@@ -212,19 +214,15 @@ def _moving() -> frozenset[str]:
     return frozenset(marks.union(c for c, s in tables.decomposed.items() if marks & set(s)))
 
 
-class _Images(dict[int, int | str]):
+def _images_by(image: Callable[[str], str]) -> Mapping[int, int | str]:
     """A table for ``str.translate`` that fills itself in."""
 
-    def __init__(self, normalizer: BertNormalizer, *, spaced: bool = False) -> None:
-        super().__init__()
-        self._normalizer, self._spaced = normalizer, spaced
+    def found(code: int) -> int | str:
+        char = chr(code)
+        made = image(char)
+        return code if made == char else made
 
-    def __missing__(self, code: int) -> int | str:
-        image = self._normalizer.image(chr(code))
-        if self._spaced:
-            image = "".join(map(_between_spaces, image))
-        self[code] = result = code if image == chr(code) else image
-        return result
+    return Made(found)
 
 
 def _decomposed(char: str) -> str:

@@ -7,12 +7,13 @@ for whole unknown words: ``a \\xffb c`` becomes ``a \\xff c``. Several texts bec
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.memo import memoised
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.artifacts.wordpiece.dead_ends import SPACE
@@ -89,7 +90,6 @@ class _Words:
     characters: Characters
     max_chars: int
     limits: Limits
-    _read: dict[int, list[tuple[bytes, int]]] = field(default_factory=dict, init=False)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -129,16 +129,13 @@ class _Words:
             self.limits.check_resources(_STAGE)
         return found & wanted
 
+    @memoised
     def _characters_of(self, state: int) -> list[tuple[bytes, int]]:
         """The characters that go on from ``state``, those without a token of their own last."""
-        if state not in self._read:
-            texts, trie = self._spelled
-            hits = walk(trie, self.dfa.table, self.dfa.classes, np.array([state]))
-            found = [
-                (texts[i], int(s)) for h in hits for i, s in zip(h.tokens, h.states, strict=True)
-            ]
-            self._read[state] = sorted(found, key=lambda edge: self.characters[edge[0]][1])
-        return self._read[state]
+        texts, trie = self._spelled
+        hits = walk(trie, self.dfa.table, self.dfa.classes, np.array([state]))
+        found = [(texts[i], int(s)) for h in hits for i, s in zip(h.tokens, h.states, strict=True)]
+        return sorted(found, key=lambda edge: self.characters[edge[0]][1])
 
     @cached_property
     def _spelled(self) -> tuple[list[bytes], Trie]:

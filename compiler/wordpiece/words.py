@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from constrain.artifacts.tokens.memo import Made
+
 from .normalizer import SPACE, is_punctuation, is_space
 from .prefix_search import longest_of
 
@@ -34,7 +36,7 @@ class Words:
     def __init__(
         self, vocabulary: Mapping[str, int], indicator: str, unknown: int, max_chars: int
     ) -> None:
-        self._kinds = _Kinds()
+        self._kinds = Made(_kind)
         self._vocabulary, self._indicator = vocabulary, indicator
         self._unknown, self._max_chars = unknown, max_chars
         self.initial, self.suffixes = self._word_tokens()
@@ -89,10 +91,6 @@ class Words:
         return initial, suffixes
 
 
-class _Kinds(dict[str, int]):
-    """What a character is to the pre-tokenizer; fills itself in."""
-
-    def __missing__(self, char: str) -> int:
-        kind = _SPACE if is_space(char) else _PUNCTUATION if is_punctuation(char) else _LETTER
-        self[char] = kind
-        return kind
+def _kind(char: str) -> int:
+    """What a character is to the pre-tokenizer."""
+    return _SPACE if is_space(char) else _PUNCTUATION if is_punctuation(char) else _LETTER
