@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.memo import Numbered
 from .conjunctions import DEAD, Conjunction
 from .emptiness import Sets, derived
 from .sets import Derivatives
@@ -26,8 +27,7 @@ class Cores:
 
     def __init__(self, conjunction: Conjunction, operands: Sequence[Derivatives]) -> None:
         self._conjunction, self._operands = conjunction, operands
-        self.parts: list[tuple[int, Sets]] = [(DEAD, ())]
-        self._numbers: dict[tuple[int, Sets], int] = {self.parts[0]: 0}
+        self.parts = Numbered[tuple[int, Sets]]([(DEAD, ())])
         self._cells = np.full((64, conjunction.table.shape[1]), _UNMADE, dtype=np.int32)
         self._cells[DEAD] = DEAD
         bits = sum(each.every.bit_length() for each in operands)
@@ -40,13 +40,10 @@ class Cores:
 
     def number(self, state: int, sets: Sets) -> int:
         """The number of a state, which is added if it is new."""
-        key = state, sets
-        found = self._numbers.setdefault(key, len(self.parts))
-        if found == len(self.parts):
-            self.parts.append(key)
-            if found >= len(self._cells):
-                more = np.full_like(self._cells, _UNMADE)
-                self._cells = np.concatenate([self._cells, more])
+        found = self.parts.number((state, sets))
+        if found >= len(self._cells):
+            more = np.full_like(self._cells, _UNMADE)
+            self._cells = np.concatenate([self._cells, more])
         return found
 
     def targets(

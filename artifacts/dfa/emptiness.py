@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..errors import ArtifactError
+from ..tokens.memo import memoised
 from ..tokens.watch import Watch, unwatched
 from .conjunctions import DEAD, Conjunction
 from .lengths import NEVER, Lengths
@@ -58,8 +59,6 @@ class Emptiness:
         self._conjunction, self._lengths, self._most = conjunction, lengths, most
         self._operands, self._watch = operands, watch
         self._found: dict[tuple[int, Sets, int], int] = {}
-        # By state of the DFA the columns that lead to another state or other sets.
-        self._edges: dict[int, list[tuple[int, int, int]]] = {}
 
     def fewest(self, state: int, sets: Sets, enough: int) -> int:
         """The fewest characters of at least ``enough`` that lead to a member, ``NEVER`` if there
@@ -151,16 +150,13 @@ class Emptiness:
                 return False
         return True
 
+    @memoised
     def _edges_of(self, state: int) -> list[tuple[int, int, int]]:
-        found = self._edges.get(state)
-        if found is None:
-            begins = self._conjunction.begins & (not self._conjunction.phases[state])
-            row = self._conjunction.table[state]
-            found = self._edges[state] = [
-                (int(row[column]), int(begins[column]), column)
-                for column in np.flatnonzero(row != DEAD).tolist()
-            ]
-        return found
+        """Where a state leads, whether a character begins, and by which column."""
+        begins = self._conjunction.begins & (not self._conjunction.phases[state])
+        row = self._conjunction.table[state]
+        columns = np.flatnonzero(row != DEAD).tolist()
+        return [(int(row[column]), int(begins[column]), column) for column in columns]
 
 
 def derived(operands: Sequence[Derivatives], sets: Sets, column: int) -> Sets | None:

@@ -5,20 +5,20 @@
 Lexers and Earley recognisers run one terminal at a time; ``start`` gives its first state.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..container.section_tables import SectionTables
 
 # No transition leads out of this state.
 DEAD = 0
 
 
 @dataclass(frozen=True, eq=False)
-class StackedDfas:
+class StackedDfas(SectionTables):
     """Complete DFAs in one table.
 
     ``table``: int32 (S, C), next state by column, ``DEAD`` for none. ``columns``: uint16
@@ -26,19 +26,12 @@ class StackedDfas:
     (S,). ``starts``: int32, the start state of each terminal.
     """
 
+    PREFIX = "lexer."
+
     table: NDArray[np.int32]
     columns: NDArray[np.uint16]
     accepting: NDArray[np.uint8]
     starts: NDArray[np.int32]
-
-    @classmethod
-    def from_sections(cls, arrays: Mapping[str, NDArray[Any]]) -> "StackedDfas":
-        """The automata in the sections ``lexer.*`` of an artifact."""
-        return cls(**{field.name: arrays[f"lexer.{field.name}"] for field in fields(cls)})
-
-    def sections(self) -> dict[str, NDArray[Any]]:
-        """``from_sections`` is the inverse."""
-        return {f"lexer.{field.name}": getattr(self, field.name) for field in fields(self)}
 
     # By state, as texts come to them: of all states together these take many times the table.
     @cached_property

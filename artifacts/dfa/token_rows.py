@@ -5,6 +5,7 @@ ends of the DFA's state    ->    live by the DFA and the bounds    ->    live wi
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,14 +36,13 @@ class TokenRows:
     ) -> None:
         walks, rows, self._core_budget = caches.divide(_WALKS, _ROWS, _CORES)
         self._walked, self._trie, self._vocab_size = walked, trie, vocab_size
-        self._walks: list[TokenWalks] | None = None
         self._ends: BoundedCache[tuple[int, int, bool], Ends] = walks.cache()
         self._rows: BoundedCache[tuple[int, int, bytes], Words] = rows.cache()
 
     def row(self, number: int, state: int, sets: Sets, characters: int) -> Words:
         """The tokens after which a member of a conjunction still begins, uint32 (W,)."""
         walked = self._walked[number]
-        ends = self._walks_of(number).ends(state)
+        ends = self._walks[number].ends(state)
         live = walked.live_ends(ends, characters)
         sure = walked.surely_live(ends, live, characters)
         undecided = live & ~sure
@@ -58,22 +58,21 @@ class TokenRows:
         if walked.cores.nbytes > self._core_budget.limit:
             walked.begin_cores()
         core = walked.cores.number(state, sets)
-        cores, further = self._walks_of(number).cores_of(core, tokens, walked.cores)
+        cores, further = self._walks[number].cores_of(core, tokens, walked.cores)
         flags[tokens] = _live(walked, cores, further, characters)
         return tokenset.from_flags(flags)
 
     def ends(self, number: int, state: int) -> Ends:
         """What tokens make of a state of a conjunction's DFA."""
-        return self._walks_of(number).ends(state)
+        return self._walks[number].ends(state)
 
-    def _walks_of(self, number: int) -> TokenWalks:
-        if self._walks is None:
-            tries = tries_of(self._trie())
-            self._walks = [
-                TokenWalks(each.conjunction, each.lengths, tries, self._vocab_size, i, self._ends)
-                for i, each in enumerate(self._walked)
-            ]
-        return self._walks[number]
+    @cached_property
+    def _walks(self) -> list[TokenWalks]:
+        tries = tries_of(self._trie())
+        return [
+            TokenWalks(each.conjunction, each.lengths, tries, self._vocab_size, i, self._ends)
+            for i, each in enumerate(self._walked)
+        ]
 
 
 def _live(

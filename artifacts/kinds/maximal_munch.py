@@ -120,7 +120,7 @@ class MaximalMunchRuntime(LexemesRuntime):
         from ..maximal_munch.tables import MaximalMunchTables
 
         a, names = self.contents.arrays, names_of(self.contents.manifest)
-        given = StackedDfas.from_sections(a), *ranks_of(a), names.texts
+        given = StackedDfas.from_arrays(a), *ranks_of(a), names.texts
         if has_lazy_lexemes(a):
             from ..lazy_lexer.lexer import LazyLexerTables, conjunctions_of
 

@@ -71,7 +71,7 @@ class NestingGrammar:
         from ..dfa.stacked_dfas import StackedDfas
         from ..earley.recogniser import Earley
 
-        terminals = StackedDfas.from_sections(self.contents.completed.arrays)
+        terminals = StackedDfas.from_arrays(self.contents.completed.arrays)
         return Earley(self._tables, terminals, len(terminals.table))
 
     @cached_property

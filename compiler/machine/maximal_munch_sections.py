@@ -88,7 +88,7 @@ def _lexer(tables: LexerTables) -> Sections:
         }
     return {
         **lazily,
-        **tables.dfas.sections(),
+        **tables.dfas.arrays(),
         "lexer.ignored": tables.ignored,
         "lexer.priorities": tables.priorities,
         **({REFUSED: np.array(sorted(tables.refused), np.int32)} if tables.refused else {}),

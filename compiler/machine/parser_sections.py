@@ -171,4 +171,4 @@ def _growing(terminals: Sequence[Operation]) -> Sections:
 
 
 def _earley(parser: Parser) -> Sections:
-    return parser.layout.tables.sections() | parser.lexer.sections()
+    return parser.layout.tables.sections() | parser.lexer.arrays()
