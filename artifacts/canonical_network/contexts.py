@@ -18,6 +18,7 @@ the lemmas.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from ..network.counts import Levels
 from ..network.tables import DEAD, NetworkTables
 from ..tokenizer_steps.byte_sets import ByteSets, of_flags
 from ..tokens.distinct import distinct
-from ..tokens.memo import ENTRY_BYTES, bottom_up
+from ..tokens.memo import ENTRY_BYTES, Made, Numbered, bottom_up
 from ..tokens.sharing import weakly
 from ..tokens.watch import Watch, unwatched
 from .byte_edges import Reading
@@ -80,14 +81,15 @@ class Contexts:
         push, union = weakly(self.push), weakly(self.union)
         self._of_sets = SetContexts(rules, push, union)
         # Of counters, by what is below.
-        self._levels: dict[tuple[int, int], Levels] = {}
+        self._levels = Made[tuple[int, int], Levels](weakly(self._new_levels))
         # Contexts: the number of the live set, and the states at a boundary.
-        self._contexts: list[tuple[int, int]] = []
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._contexts = Numbered[tuple[int, int]]()
         self._pushed: dict[tuple[int, int], int] = {}
-        self._live_rows: dict[int, _Lookup] = {}
-        self._boundary_rows: dict[int, _Lookup] = {}
-        self._context(self._live.number(at_end), at_end)
+        looked_up = partial(_Lookup, self._rows, tables.states)
+        live, boundary = self._live.of, weakly(self._boundary)
+        self._live_rows = Made[int, _Lookup](lambda below: looked_up(partial(live, below)))
+        self._boundary_rows = Made[int, _Lookup](lambda of: looked_up(partial(boundary, of)))
+        self._contexts.number((self._live.number(at_end), at_end))
 
     def number(self, state: int, pre_state: int) -> int:
         """The number of a pair, 0 of one with a dead state."""
@@ -135,11 +137,7 @@ class Contexts:
 
     def are_live(self, pairs: _Numbers, context: int) -> _Flags:
         """The same of some pairs, bool, of their shape."""
-        live = self._contexts[context][0]
-        rows = self._live_rows.get(live)
-        if rows is None:
-            of = self._live.of
-            rows = self._live_rows[live] = self._looked_up(lambda state: of(live, state))
+        rows = self._live_rows[self._contexts[context][0]]
         return rows.of(self.states[pairs], self.pre_states[pairs])
 
     def at_boundary(self, pair: int, context: int) -> bool:
@@ -149,11 +147,7 @@ class Contexts:
 
     def are_at_boundary(self, pairs: _Numbers, context: int) -> _Flags:
         """The same of some pairs, bool, of their shape."""
-        rows = self._boundary_rows.get(context)
-        if rows is None:
-            of = weakly(self._boundary)
-            rows = self._boundary_rows[context] = self._looked_up(lambda state: of(context, state))
-        return rows.of(self.states[pairs], self.pre_states[pairs])
+        return self._boundary_rows[context].of(self.states[pairs], self.pre_states[pairs])
 
     def _boundary(self, context: int, state: int) -> int:
         live, ends = self._contexts[context]
@@ -168,26 +162,24 @@ class Contexts:
             counter, begun = self._tables.some_counters.split(frame)
             if counter >= self._counted:
                 return self._of_sets.of(counter - self._counted, begun, context)
-            return self._levels_of(counter, context).of(begun)
+            return self._levels[counter, context].of(begun)
         live = self._live.pushed(self._contexts[context][0], frame)
         ends = self._boundary(context, frame) & self._live.ends
-        number = self._pushed[frame, context] = self._context(live, ends)
+        number = self._pushed[frame, context] = self._contexts.number((live, ends))
         return number
 
-    def _levels_of(self, counter: int, below: int) -> Levels:
-        """What is known of a counter's frames above ``below``."""
-        found = self._levels.get((counter, below))
-        if found is None:
-            item, least, most, back = self._tables.some_counters.rows[counter]
-            push, union = weakly(self.push), weakly(self.union)
-            found = self._levels[counter, below] = Levels(
-                least,
-                most,
-                push(back, below),
-                lambda following: push(item, following),
-                lambda one, other: union([one, other]),
-            )
-        return found
+    def _new_levels(self, asked: tuple[int, int]) -> Levels:
+        """Of a counter's frames above some context."""
+        counter, below = asked
+        item, least, most, back = self._tables.some_counters.rows[counter]
+        push, union = weakly(self.push), weakly(self.union)
+        return Levels(
+            least,
+            most,
+            push(back, below),
+            lambda following: push(item, following),
+            lambda one, other: union([one, other]),
+        )
 
     def settles(self, number: int, context: int) -> bool:
         """Whether contexts of a set's frames depend on the parts that may follow alone."""
@@ -230,18 +222,7 @@ class Contexts:
         for context in contexts:
             number, at_boundary = self._contexts[context]
             live, ends = live | self._live.below[number], ends | at_boundary
-        return self._context(self._live.number(live), ends)
-
-    def _context(self, live: int, ends: int) -> int:
-        key = live, ends
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self._contexts)
-            self._contexts.append(key)
-        return number
-
-    def _looked_up(self, of: Callable[[int], int]) -> "_Lookup":
-        return _Lookup(self._rows, self._tables.states, of)
+        return self._contexts.number((self._live.number(live), ends))
 
 
 class _Rows:

@@ -19,12 +19,13 @@ q is in it.
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heappop, heappush
 
 from ..network.counts import Levels
 from ..network.tables import NetworkTables
 from ..tokenizer_steps.byte_sets import ByteSets
-from ..tokens.memo import ENTRY_BYTES, solve_recursive
+from ..tokens.memo import ENTRY_BYTES, Made, Numbered, solve_recursive
 from ..tokens.watch import Watch, unwatched
 from .byte_edges import Reading
 from .settled_sets import SetContexts
@@ -57,11 +58,15 @@ class LiveSets:
     ) -> None:
         self.tables, self.reading, self.sets, self.watch = tables, reading, sets, watch
         self.ends = ends
-        self._numbers: dict[int, int] = {}
-        self.below: list[int] = []
+        # The sets that something lies above, and the number of each.
+        self.below = Numbered[int]()
+        self.number = self.below.number
         self.known: dict[_Asked, int] = {}
         self._starting: dict[_Asked, int] = {}
-        self._before: dict[bytes, _Before] = {}
+        # By bytes and a set the states from which these lead to it.
+        self.before = Made[bytes, Made[int, int]](
+            lambda columns: Made(partial(sets.before, columns))
+        )
         # Sets of the grammar that are looked at by all their values.
         self.unsettled: set[int] = set()
 
@@ -69,23 +74,8 @@ class LiveSets:
     def nbytes(self) -> int:
         """About the size of all that was found."""
         entries = len(self.known) + len(self._starting) + len(self.below)
-        entries += sum(map(len, self._before.values()))
+        entries += sum(map(len, self.before.values()))
         return (ENTRY_BYTES + self.sets.width // 8) * entries
-
-    def before(self, columns: bytes) -> "_Before":
-        """From which states bytes lead to sets, as far as that is known."""
-        found = self._before.get(columns)
-        if found is None:
-            found = self._before[columns] = _Before(self.sets, columns)
-        return found
-
-    def number(self, below: int) -> int:
-        """The number of a set that something lies above."""
-        found = self._numbers.get(below)
-        if found is None:
-            found = self._numbers[below] = len(self.below)
-            self.below.append(below)
-        return found
 
     def of(self, number: int, frame: int) -> int:
         """The live set of a state, or of a counter's frame, over the set of a number. Raises
@@ -115,20 +105,6 @@ class LiveSets:
         return found
 
 
-class _Before(dict[int, int]):
-    """By a set of pre-tokenizer states those from which some bytes lead to it."""
-
-    __slots__ = ("_columns", "_sets")
-
-    def __init__(self, sets: ByteSets, columns: bytes) -> None:
-        super().__init__()
-        self._sets, self._columns = sets, columns
-
-    def __missing__(self, states: int) -> int:
-        found = self[states] = self._sets.before(self._columns, states)
-        return found
-
-
 @dataclass(slots=True, eq=False)
 class _Equation:
     """What a set that is asked for is made of. ``least``: what is known to be in it. ``targets``:
@@ -140,7 +116,7 @@ class _Equation:
     value: int = 0
     is_waiting: bool = True
     targets: list[int] = field(default_factory=list)
-    before: list[_Before] = field(default_factory=list)
+    before: list[Made[int, int]] = field(default_factory=list)
     users: dict[int, None] = field(default_factory=dict)
 
 
@@ -236,7 +212,7 @@ class _Search:
         if self._tables.ends[state]:
             equation.least = live.below[number]
         for target, columns in live.reading[state]:
-            before, there = live.before(columns), places.get(target)
+            before, there = live.before[columns], places.get(target)
             if there is None:
                 equation.least |= before[live.known[number, target]]
             else:

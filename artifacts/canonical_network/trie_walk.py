@@ -22,8 +22,8 @@ from ..network.tables import NetworkTables
 from ..tokenizer_steps.pretokenizer import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.forbidden_pairs import ForbiddenPairs
-from ..tokens.memo import ENTRY_BYTES, solve_recursive, top_down
-from ..tokens.sharing import recent
+from ..tokens.memo import ENTRY_BYTES, Made, memoised, solve_recursive, top_down
+from ..tokens.sharing import recent, weakly
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.trie import share_trie as share_arrays
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
@@ -139,14 +139,10 @@ class TokenWalks:
         # The number of each trie's root, which stands for itself in no set.
         self.roots = [0, *(len(trie.octets) for trie in tries[:-1])]
         self._walks: dict[WalkKey, Walk] = {}
-        self._ids_below: dict[int, NDArray[np.int32]] = {}
-        # The classes of the bytes on the edges out of sets of nodes, as bits.
-        self._classes_below: dict[int, int] = {}
-        self._begun: dict[WalkKey, Walk] = {}
-        self._left: dict[tuple[int, int], int] = {}
+        self._begun = Made[WalkKey, Walk](weakly(self._by_first_bytes))
         self._parts = 0
         self._array_bytes = 0
-        self._kernels: dict[int, tuple[TrieLayout, PairStates, Kernel]] = {}
+        self._kernels = Made[int, tuple[TrieLayout, PairStates, "Kernel"]](weakly(self._new_kernel))
 
     @property
     def planes(self) -> int:
@@ -157,7 +153,7 @@ class TokenWalks:
     @property
     def nbytes(self) -> int:
         """About the size of all walks and sets of trie nodes."""
-        entries = 2 * len(self._walks) + self._parts + len(self._left) + 32 * len(self._begun)
+        entries = 2 * len(self._walks) + self._parts + 32 * len(self._begun)
         pairs = sum(states.nbytes for _, states, _ in self._kernels.values())
         edges = self.first_octets.nbytes
         return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + pairs + edges
@@ -181,12 +177,10 @@ class TokenWalks:
         counts = self._tables.counters is not None
         if nodes != ROOT or counts or not self.first_octets.is_wide(state):
             return self.walk(*key)
-        found = self._begun.get(key)
-        if found is None:
-            found = self._begun[key] = self._by_first_bytes(state, pre_state, plane)
-        return found
+        return self._begun[key]
 
-    def _by_first_bytes(self, state: int, pre_state: int, plane: int) -> Walk:
+    def _by_first_bytes(self, key: WalkKey) -> Walk:
+        _, state, pre_state, plane = key
         trie, base = self.tries[plane // 2], np.int32(self.roots[plane // 2])
         tables, pretokenizer = self._tables, self._pretokenizer
         nodes = np.arange(1, 1 + trie.fan_out[0], dtype=np.int32)
@@ -196,7 +190,7 @@ class TokenWalks:
             pretokenizer.table[pre_state, plane, pretokenizer.classes[octets]],
         ).astype(np.int64)
         nodes, pairs = nodes[pairs > 0], pairs[pairs > 0]
-        layout = self._parts_of(plane // 2)[0]
+        layout = self._kernels[plane // 2][0]
         begin, own, end = layout.tokens(nodes)
         places = np.arange(len(nodes), dtype=np.int32)
         landings = [Landing(self._contexts, pairs, places, begin, own, layout.tokens_in_order)]
@@ -249,22 +243,23 @@ class TokenWalks:
         where it begins. True of ``ROOT``, where token terminals may be read, too."""
         if nodes == ROOT:
             return True
-        known = self._classes_below.get(nodes)
-        if known is None:
-            trie, held = self._trie_of(self.sets[nodes])
-            known = self.first_octets.classes_of(trie.octets_below(held))
-            self._classes_below[nodes] = known
-            self._array_bytes += ENTRY_BYTES
+        known = self._classes_below(nodes)
         return bool(self._tables.ends[state] or self.first_octets.first(state) & known)
 
+    @memoised
+    def _classes_below(self, nodes: int) -> int:
+        """The classes of the bytes on the edges out of a set of nodes, as bits."""
+        trie, held = self._trie_of(self.sets[nodes])
+        self._array_bytes += ENTRY_BYTES
+        return self.first_octets.classes_of(trie.octets_below(held))
+
+    @memoised
     def ids_below(self, node_set: int) -> NDArray[np.int32]:
         """The tokens that end below a set of trie nodes, or at one; all of one trie of its root."""
-        known = self._ids_below.get(node_set)
-        if known is None:
-            trie, held = self._trie_of(self.sets[node_set])
-            known = self._ids_below[node_set] = trie.ids_below(held)
-            self._array_bytes += known.nbytes + ENTRY_BYTES
-        return known
+        trie, held = self._trie_of(self.sets[node_set])
+        found = trie.ids_below(held)
+        self._array_bytes += found.nbytes + ENTRY_BYTES
+        return found
 
     def _trie_of(self, nodes: Nodes) -> tuple[Trie, Nodes]:
         """The trie of nodes that are no roots, and their numbers in it."""
@@ -284,13 +279,11 @@ class TokenWalks:
             if nodes != NOTHING:
                 yield pre_state, nodes, plane
 
+    @memoised
     def _left_after(self, nodes: int, classes: int) -> int:
-        left = self._left.get((nodes, classes))
-        if left is None:
-            going_on = self._going_on(self.sets[nodes], classes)
-            left = self.sets.number(going_on) if len(going_on) else NOTHING
-            self._left[nodes, classes] = left
-        return left
+        going_on = self._going_on(self.sets[nodes], classes)
+        self._array_bytes += ENTRY_BYTES
+        return self.sets.number(going_on) if len(going_on) else NOTHING
 
     def _going_on(self, nodes: Nodes, classes: int) -> Nodes:
         if not nodes[0]:
@@ -352,7 +345,7 @@ class TokenWalks:
         begins = not nodes[0]
         number = plane // 2 if begins else int(nodes[0] >= self.roots[-1] > 0)
         base = np.int32(self.roots[number])
-        layout, states, walk = self._parts_of(number)
+        layout, states, walk = self._kernels[number]
         begun = states.number(state, pre_state, plane)
         if not begun:
             nodes = nodes[:0]
@@ -386,16 +379,13 @@ class TokenWalks:
             found = [(pair, np.array(each, np.int32)) for pair, each in by_pair.items()]
         return [((int(states[pair]), int(pre_states[pair])), each) for pair, each in found]
 
-    def _parts_of(self, number: int) -> tuple[TrieLayout, PairStates, "Kernel"]:
+    def _new_kernel(self, number: int) -> tuple[TrieLayout, PairStates, "Kernel"]:
         """What walks a trie."""
-        found = self._kernels.get(number)
-        if found is None:
-            layout = layout_of(self.tries[number], self._vocab_size)
-            states = PairStates(self._tables, self._pretokenizer, self._contexts)
-            walk = kernel()(states, Stacks())
-            walk.lay_out(layout)
-            found = self._kernels[number] = layout, states, walk
-        return found
+        layout = layout_of(self.tries[number], self._vocab_size)
+        states = PairStates(self._tables, self._pretokenizer, self._contexts)
+        walk = kernel()(states, Stacks())
+        walk.lay_out(layout)
+        return layout, states, walk
 
 
 def together(landings: Sequence[Landing]) -> Landing:

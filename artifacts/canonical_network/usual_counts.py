@@ -40,7 +40,7 @@ from ..network.configurations import BOTTOM, Network
 from ..network.counts import UNBOUNDED, Counters
 from ..network.tables import DEAD, NetworkTables
 from ..tokens import tokenset
-from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, bottom_up
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, bottom_up, memoised
 from ..tokens.tokenset import Words
 from .contexts import StackContexts
 from .stack_walks import Begun
@@ -231,7 +231,6 @@ class RowsByDepth:
         self._inside: BoundedCache[_Key, _Inside] = inside.cache()
         self._below: BoundedCache[tuple[_Key, int, int], _ByDepth] = below.cache()
         self._failed: BoundedCache[tuple[_Key, int, int], bool] = failed.cache()
-        self._last: dict[tuple[int, int], int | None] = {}
 
     def live(self, walk: WalkKey, node: int) -> Words | None:
         """The live tokens of a walk over stacks, uint32 (W,). None where no counter is on top of
@@ -279,16 +278,13 @@ class RowsByDepth:
         longest = self._usual(counter, len(HORIZONS) - 1)
         return self._contexts.push(self._counters.frame(longest, 1), below)
 
+    @memoised
     def _last_items(self, counter: int, below: int) -> int | None:
         """How many items before the end of a counter its context is that in the middle."""
-        key = counter, below
-        if key not in self._last:
-            frame, most = self._counters.frame, self._counters.rows[counter][2]
-            middle, push = self._middle(counter, below), self._contexts.push
-            lasts = range(HORIZONS[_SHORTEST], min(_MOST_LAST, most))
-            found = (n for n in lasts if push(frame(counter, most - n), below) == middle)
-            self._last[key] = next(found, None)
-        return self._last[key]
+        frame, most = self._counters.frame, self._counters.rows[counter][2]
+        middle, push = self._middle(counter, below), self._contexts.push
+        lasts = range(HORIZONS[_SHORTEST], min(_MOST_LAST, most))
+        return next((n for n in lasts if push(frame(counter, most - n), below) == middle), None)
 
     def _found_inside(self, key: _Key, counter: int, lower: int) -> _Inside:
         frame, longest = self._counters.frame, self._usual(counter, len(HORIZONS) - 1)

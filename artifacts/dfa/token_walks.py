@@ -168,7 +168,6 @@ class TokenWalks:
         self._conjunction, self._lengths = conjunction, lengths
         self._whole, self._tries = TrieWalk(conjunction, tries.whole, tries.width), tries
         self._vocab_size, self._number, self._cache = vocab_size, number, cache
-        self._classes: NDArray[np.int64] | None = None
         is_small = conjunction.table.size <= _MOST_CELLS
         is_worth_it = len(tries.whole.trie.octets) >= _MANY_NODES
         self._divides = not conjunction.operands and is_small and is_worth_it
@@ -197,9 +196,7 @@ class TokenWalks:
     def _found(self, state: int) -> Ends:
         if not self._divides:
             return self.ends_via_whole(state)
-        if self._classes is None:
-            self._classes = self._alike()
-        alike = int(self._classes[state])
+        alike = int(self._alike[state])
         short = self._cache.get((self._number, alike, False))
         if short is None:
             short = self._keep(alike, False, self._joined(*self._short.codes(alike)))
@@ -241,6 +238,7 @@ class TokenWalks:
         key = self._number, state, is_whole
         return self._cache.keep(key, ends, ends.nbytes + ENTRY_BYTES)
 
+    @cached_property
     def _alike(self) -> NDArray[np.int64]:
         """For each state the first one from which as few characters lead to a member after any
         text of at most ``_SHORT`` bytes, and that accepts with it there."""

@@ -7,12 +7,13 @@ StatusByContext    these, by context
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...network.tables import DEAD
+from ...tokens.memo import Made
 from ..liveness import STEPS_ABOVE
 from ..pretokenized import PretokenizedNetwork
 from ..trie_walk import Frames
@@ -71,13 +72,10 @@ class StatusByContext:
 
     def __init__(self, network: PretokenizedNetwork) -> None:
         self.joint = joint_table(network)
-        self._network = network
-        self._found: dict[int, ContextStatus] = {}
+        self._network, self._found = network, Made(partial(ContextStatus, network))
 
     def of(self, context: int) -> ContextStatus:
         """The pairs in a context."""
-        if context not in self._found:
-            self._found[context] = ContextStatus(self._network, context)
         return self._found[context]
 
     def above(self, frames: Frames, context: int) -> ContextStatus:

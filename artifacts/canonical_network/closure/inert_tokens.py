@@ -9,13 +9,14 @@ With NFC, ``e`` before a combining accent that must follow is undecided: the acc
 it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...network.configurations import BOTTOM
+from ...tokens.memo import top_down
 from ..certificates import Place
 from ..contexts import TEXT_END
 from ..precomputed_rows import UNKNOWN
@@ -102,15 +103,13 @@ class InertTokens:
         above: dict[int, list[tuple[int, int]]] = {}
         for frame, below, context in pushes:
             above.setdefault(below, []).append((frame, context))
-        pending = [(TEXT_END, TEXT_END)]
-        seen = set(pending)
-        for context, mine in pending:
+
+        def above_both(below: tuple[int, int]) -> Iterator[tuple[int, int]]:
+            for frame, pushed in above.get(below[0], ()):
+                yield pushed, self._contexts.push(frame, below[1])
+
+        for context, mine in top_down([(TEXT_END, TEXT_END)], above_both):
             self._contexts_of.setdefault(context, set()).add(mine)
-            for frame, pushed in above.get(context, ()):
-                more = pushed, self._contexts.push(frame, mine)
-                if more not in seen:
-                    seen.add(more)
-                    pending.append(more)
 
     def live(self, part: Part, context: int) -> NDArray[np.bool_]:
         """Which tokens of a part are live by inert characters, at a boundary or by a

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ...network.tables import DEAD, NetworkTables
 from ...tokens.distinct import first_places
+from ...tokens.memo import Numbered
 from ...tokens.trie import Trie, ranges
 from ...tokens.watch import Watch
 from ..byte_edges import ByteEdges, reached
@@ -117,7 +118,7 @@ class Calls:
     the call has as its context. ``reached``: bool (pairs,) each. ``callers``: the calls that
     each can lie on. ``order``: the pairs as they were reached."""
 
-    calls: list[tuple[int, int]] = field(default_factory=list)
+    calls: Numbered[tuple[int, int]] = field(default_factory=Numbered)
     contexts: list[int] = field(default_factory=list)
     reached: list[NDArray[np.bool_]] = field(default_factory=list)
     callers: list[set[int]] = field(default_factory=list)
@@ -148,21 +149,18 @@ class _Search:
     ) -> None:
         self.tables, self.contexts, self.joint, self.watch = tables, contexts, joint, watch
         self.found = Calls()
-        self._numbers: dict[tuple[int, int], int] = {}
         self._todo: deque[tuple[int, NDArray[np.integer]]] = deque()
         self._calling = (np.diff(tables.call_offsets) > 0)[contexts.states]
         self._ending = (tables.accepting != 0)[contexts.states]
 
     def number(self, frame: int, below: int, context: int) -> int:
-        key = frame, below
-        if key not in self._numbers:
-            self._numbers[key] = len(self.found.calls)
-            self.found.calls.append(key)
+        number = self.found.calls.number((frame, below))
+        if number == len(self.found.contexts):
             self.found.contexts.append(context)
             self.watch(0, self.joint.pairs)
             self.found.reached.append(np.zeros(self.joint.pairs, dtype=np.bool_))
             self.found.callers.append(set())
-        return self._numbers[key]
+        return number
 
     def add(self, call: int, pairs: NDArray[np.integer]) -> None:
         """Let ``pairs`` be reached in a call."""
