@@ -22,6 +22,8 @@ from functools import cache
 from itertools import product
 from typing import TypeAlias
 
+from constrain.artifacts.tokens.memo import memoised
+
 from ..diagnostics import TokenizerError
 from ..tokenizers.definition import Behaviour, Split
 from ..tokenizers.encoding.pattern_program import Op, Program, ends
@@ -101,7 +103,6 @@ class Machine:
             alphabet.members[found.chars].tolist() if found.chars is not None else []
             for found in program
         ]
-        self._resolved: dict[tuple[Iterable[int], frozenset[int], int | None], _Threads] = {}
         self.entry = self.closure([0])
         looks = [pc for pc, found in enumerate(program) if found.op in (Op.BEHIND, Op.NOT_BEHIND)]
         # By atom the looks behind that find it.
@@ -123,19 +124,13 @@ class Machine:
 
         return ends(threads, onward)
 
+    @memoised
     def resolved(
         self, threads: _Threads | frozenset[int], behind: frozenset[int], atom: int | None
     ) -> _Threads:
         """The threads after all looks, given those that find what they look for before, and what
         follows: an atom, or the end (None)."""
-        key = threads, behind, atom
-        if key not in self._resolved:
-            self._resolved[key] = self._resolve(*key)
-        return self._resolved[key]
 
-    def _resolve(
-        self, threads: Iterable[int], behind: frozenset[int], atom: int | None
-    ) -> _Threads:
         def onward(pc: int) -> tuple[int, ...] | None:
             match self.program[pc].op:
                 case Op.AHEAD | Op.NOT_AHEAD as op:

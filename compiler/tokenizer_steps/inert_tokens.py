@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokenizer_steps.normal_form_dfa import DEAD, NormalFormDfa
 from constrain.artifacts.tokenizer_steps.split_characters import SplitCharacters
+from constrain.artifacts.tokens.memo import Numbered, memoised
 
 from ..tokenizers.tokenizer import TokenTable
 
@@ -121,23 +122,20 @@ class _Behind:
     """The states of a DFA after bytes that are read in any of ``states``; few such sets differ."""
 
     def __init__(self, dfa: NormalFormDfa, states: NDArray[np.int64]) -> None:
-        self._dfa, self._sets = dfa, [states]
-        self._numbers = {states.tobytes(): 0}
-        self._after: dict[tuple[int, int], int] = {}
+        self._dfa, self._sets = dfa, Numbered([states.tobytes()])
 
     def all_after(self, data: bytes) -> NDArray[np.int64]:
         """The states that ``data`` may lead to, int64, ascending."""
         number = 0
         for octet in data:
-            step = number, octet
-            if step not in self._after:
-                column = self._dfa.table[self._sets[number], self._dfa.classes[octet]]
-                states = np.unique(column).astype(np.int64)
-                self._after[step] = self._numbers.setdefault(states.tobytes(), len(self._sets))
-                if self._after[step] == len(self._sets):
-                    self._sets.append(states)
-            number = self._after[step]
-        return self._sets[number]
+            number = self._after(number, octet)
+        return np.frombuffer(self._sets[number], dtype=np.int64)
+
+    @memoised
+    def _after(self, number: int, octet: int) -> int:
+        states = np.frombuffer(self._sets[number], dtype=np.int64)
+        column = self._dfa.table[states, self._dfa.classes[octet]]
+        return self._sets.number(np.unique(column).astype(np.int64).tobytes())
 
 
 def _frees(

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.tokenizer_steps.normal_form_dfa import NormalFormDfa
 from constrain.artifacts.tokenizer_steps.split_characters import SplitCharacters
 from constrain.artifacts.tokens.distinct import numbered_keys, row_keys
+from constrain.artifacts.tokens.memo import memoised
 
 from ..automata.dfa import DEAD, Dfa
 from ..automata.minimize import minimize
@@ -260,7 +261,7 @@ def normal_form_bytes(
         for place, block in enumerate(level):
             distinct, inverse = np.unique(block, return_inverse=True)
             valid = distinct >= 0
-            joint.append(partitions.joined({parts[i] for i in distinct[valid].tolist()}))
+            joint.append(partitions.joined(frozenset(parts[i] for i in distinct[valid].tolist())))
             first, kind = partitions.first[joint[-1]], partitions.kinds[joint[-1]]
             columns = np.where(valid, before[distinct[:, None], first].T, DEAD)
             states[place] = numbered(columns[:, inverse.reshape(-1)])[kind]
@@ -287,7 +288,6 @@ class _Partitions:
         self.kinds: list[NDArray[np.int64]] = []
         self.first: list[NDArray[np.int64]] = []
         self._numbers: dict[bytes, int] = {}
-        self._joined: dict[frozenset[int], int] = {}
         # Of all states together.
         self._all = self.of(np.zeros(states, dtype=np.int64))
 
@@ -302,18 +302,17 @@ class _Partitions:
             self.first.append(first[order])
         return number
 
-    def joined(self, numbers: set[int]) -> int:
+    @memoised
+    def joined(self, numbers: frozenset[int]) -> int:
         """The coarsest partition that is finer than some others."""
-        key = frozenset(numbers - {self._all})
-        if len(key) < 2:
-            return max(key, default=self._all)
-        if key not in self._joined:
-            codes, size = np.zeros(len(self.kinds[0]), dtype=np.int64), 1
-            for number in sorted(key):
-                if size * len(self.first[number]) > _MOST_CODES:
-                    codes = self.kinds[self.of(codes)]
-                    size = int(codes.max()) + 1
-                codes = codes * len(self.first[number]) + self.kinds[number]
-                size *= len(self.first[number])
-            self._joined[key] = self.of(codes)
-        return self._joined[key]
+        finer = sorted(numbers - {self._all})
+        if len(finer) < 2:
+            return max(finer, default=self._all)
+        codes, size = np.zeros(len(self.kinds[0]), dtype=np.int64), 1
+        for number in finer:
+            if size * len(self.first[number]) > _MOST_CODES:
+                codes = self.kinds[self.of(codes)]
+                size = int(codes.max()) + 1
+            codes = codes * len(self.first[number]) + self.kinds[number]
+            size *= len(self.first[number])
+        return self.of(codes)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.errors import visible
+from constrain.artifacts.tokens.memo import Numbered
 
 from ..automata.dfa import Dfa
 from ..diagnostics import TokenizerError
@@ -92,9 +93,8 @@ class _Unions:
     """
 
     def __init__(self, first: int) -> None:
-        self.pairs: list[tuple[int, int]] = []
+        self.pairs = Numbered[tuple[int, int]]()
         self._first = first
-        self._numbers: dict[tuple[int, int], int] = {}
 
     def row(self, one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
         """The union of two rows: int32 (256,), the state for each pair of targets."""
@@ -105,10 +105,7 @@ class _Unions:
     def _number(self, a: int, b: int) -> int:
         if a == b or DEAD in (a, b):
             return max(a, b)
-        if (a, b) not in self._numbers:
-            self._numbers[a, b] = self._first + len(self.pairs)
-            self.pairs.append((a, b))
-        return self._numbers[a, b]
+        return self._first + self.pairs.number((a, b))
 
 
 def texts_behind(dfa: MarkedDfa, prefix: bytes, *, unless_begun: bool = False) -> MarkedDfa:

@@ -94,7 +94,7 @@ def test_partitions_joined() -> None:
         numbers = [partitions.of(row) for row in values]
         for size in (0, 1, 2, count):
             chosen = rng.permutation(count)[:size]
-            found = partitions.joined({numbers[i] for i in chosen.tolist()})
+            found = partitions.joined(frozenset(numbers[i] for i in chosen.tolist()))
             rows = [tuple(column) for column in values[chosen].T.tolist()]
             met = list(dict.fromkeys(rows))
             assert [met.index(row) for row in rows] == partitions.kinds[found].tolist()
