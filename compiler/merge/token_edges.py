@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.token_dfa import TokenDfa
+from constrain.artifacts.tokens.memo import memoised
 
 from ..automata.dfa import TokenIds
 from ..automata.graphs import Numbered
@@ -92,7 +93,6 @@ class _Subsets:
         self.canonical, self.first, self.classes = canonical, first, classes
         self.limits, self.rules_of = limits, rules_of
         self.sources = len(canonical.dfa.edge_offsets) - 1
-        self.families: dict[int, _Family] = {}
         start = (canonical.dfa.start,)
         self.numbers = Numbered[_States](start)
         self.sets = self.numbers.order
@@ -121,14 +121,11 @@ class _Subsets:
             self.limits.check_resources(_STAGE, rules)
         return self._tables()
 
+    @memoised
     def _family(self, number: int) -> _Family:
-        if number not in self.families:
-            dfa = self.canonical.dfa
-            span = slice(int(dfa.edge_offsets[number]), int(dfa.edge_offsets[number + 1]))
-            self.families[number] = _Family(
-                dfa.edge_tokens[span], dfa.edge_targets[span], self.first, self.classes
-            )
-        return self.families[number]
+        dfa = self.canonical.dfa
+        span = slice(int(dfa.edge_offsets[number]), int(dfa.edge_offsets[number + 1]))
+        return _Family(dfa.edge_tokens[span], dfa.edge_targets[span], self.first, self.classes)
 
     def _add_member(self, state: int, number: int) -> None:
         """A subset of one unambiguous state is a member of that state's family."""

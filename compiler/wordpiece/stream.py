@@ -6,9 +6,11 @@ may be, it is unknown whatever follows, so that a short word as long as that can
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from re import Pattern
+
+from constrain.artifacts.tokens.memo import memoised
 
 from .normalizer import SPACE
 
@@ -23,7 +25,6 @@ class StreamSplitter:
     added: Pattern[str] | None
     names: Collection[str]
     max_chars: int
-    _images: dict[str, str] = field(default_factory=dict, init=False)
 
     def settled(self, held: str) -> tuple[str, str]:
         """The part of ``held`` that is complete, and the rest, or a shorter text in its place.
@@ -50,10 +51,9 @@ class StreamSplitter:
             rest = "".join(char + self._dropped for char in chars) + rest[decided:]
         return ready, rest
 
+    @memoised
     def _ends_word(self, char: str) -> bool:
-        if char not in self._images:
-            self._images[char] = self.spaced(char)
-        return self._images[char].endswith(SPACE)
+        return self.spaced(char).endswith(SPACE)
 
     @cached_property
     def _longest_name(self) -> int:
