@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..errors import ArtifactError
 from ..tokens import tokenset
 from ..tokens.interning import FEWEST_BYTES, Stepped
-from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, Numbered
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import TokenClasses, Vocabulary
 
@@ -70,8 +70,7 @@ class TokenTerminalMachine(Generic[M]):
         self._masks: BoundedCache[int, Words] = masks.cache(4 * self._words + ENTRY_BYTES)
         self._steps: BoundedCache[tuple[int, int], int] = steps.cache()
         # Read without the lock, as nothing is ever taken out.
-        self._sets: list[tuple[int, ...]] = []
-        self._numbers: dict[tuple[int, ...], int] = {}
+        self._sets = Numbered[tuple[int, ...]]()
         self._most_sets = max(FEWEST_BYTES, caches.limit) // (2 * ENTRY_BYTES)
 
     @property
@@ -152,16 +151,9 @@ class TokenTerminalMachine(Generic[M]):
         key = tuple(sorted(members))
         if len(key) == 1:
             return 2 * key[0]
-        number = self._numbers.get(key)
-        if number is None:
-            with self.inner.lock:
-                number = self._numbers.get(key)
-                if number is None:
-                    number = len(self._sets)
-                    self._sets.append(key)
-                    # subtle: found without the lock, so what it is the number of comes first.
-                    self._numbers[key] = number
-        return 2 * number + 1
+        # Under the lock: what has a number has its place by then.
+        with self.inner.lock:
+            return 2 * self._sets.number(key) + 1
 
     def _mask(self, members: tuple[int, ...]) -> Words:
         rows = [self.inner.row(member) for member in members]
