@@ -5,15 +5,14 @@ few sets of states: so it is found once for all grammars of a tokenizer. A set o
 integer, whose bit q says whether state q is in it.
 """
 
-from typing import TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.memo import Made
+from ..tokens.sharing import weakly
 from .pretokenizer import begins_character
 
 _Flags = NDArray[np.bool_]
-_Key = TypeVar("_Key")
 
 DEAD = 0
 
@@ -29,8 +28,8 @@ class ByteSets:
         self.width = len(table)
         # By column and plane where each state leads.
         self._led = np.ascontiguousarray(table.transpose(2, 1, 0))
-        self._after: dict[tuple[bytes, int], int] = {}
-        self._before: dict[tuple[bytes, int, bool], int] = {}
+        self._after = Made[tuple[bytes, int], int](weakly(self._led_to), _MOST_KEPT)
+        self._before = Made[tuple[bytes, int, bool], int](weakly(self._leading), _MOST_KEPT)
         self._between: dict[bytes, _Flags] = {}
 
     @property
@@ -41,26 +40,26 @@ class ByteSets:
     def before(self, columns: bytes, states: int, *, starting: bool = False) -> int:
         """The states from which some of the bytes lead to some of ``states``. ``starting``: where
         they start a pre-token."""
-        key = columns, states, starting
-        found = self._before.get(key)
-        if found is None:
-            led = self._led[np.frombuffer(columns, np.int64)]
-            led = led[:, 1::2] if starting else led
-            before: _Flags = np.logical_or.reduce(self.flags(states)[led], axis=(0, 1))
-            found = self._keep(self._before, key, before)
-        return found
+        return self._before[columns, states, starting]
+
+    def _leading(self, asked: tuple[bytes, int, bool]) -> int:
+        columns, states, starting = asked
+        led = self._led[np.frombuffer(columns, np.int64)]
+        led = led[:, 1::2] if starting else led
+        before: _Flags = np.logical_or.reduce(self.flags(states)[led], axis=(0, 1))
+        return of_flags(before)
 
     def after(self, columns: bytes, states: int) -> int:
         """The states that some of the bytes lead to from some of ``states``."""
-        key = columns, states
-        found = self._after.get(key)
-        if found is None:
-            led = self._led[np.frombuffer(columns, np.int64)]
-            after = np.zeros(self.width, dtype=np.bool_)
-            after[led[:, :, self.flags(states)]] = True
-            after[DEAD] = False
-            found = self._keep(self._after, key, after)
-        return found
+        return self._after[columns, states]
+
+    def _led_to(self, asked: tuple[bytes, int]) -> int:
+        columns, states = asked
+        led = self._led[np.frombuffer(columns, np.int64)]
+        after = np.zeros(self.width, dtype=np.bool_)
+        after[led[:, :, self.flags(states)]] = True
+        after[DEAD] = False
+        return of_flags(after)
 
     def between(self, classes: NDArray[np.uint8]) -> _Flags:
         """In which states a character may begin, bool (Q,). ``classes``: byte to column."""
@@ -75,12 +74,6 @@ class ByteSets:
         packed = np.frombuffer(states.to_bytes(-(-self.width // 8), "little"), np.uint8)
         found = np.unpackbits(packed, count=self.width, bitorder="little")
         return found.view(np.bool_)
-
-    def _keep(self, known: dict[_Key, int], key: _Key, flags: _Flags) -> int:
-        if len(known) > _MOST_KEPT:
-            known.clear()
-        found = known[key] = of_flags(flags)
-        return found
 
 
 def of_flags(flags: _Flags) -> int:

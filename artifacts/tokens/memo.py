@@ -13,6 +13,7 @@ a number was given, cannot be evicted as long as a matcher may hold the number (
 from collections.abc import Callable, Container, Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from sys import maxsize
 from threading import Lock
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 from weakref import WeakSet
@@ -168,14 +169,18 @@ class memoised(Generic[S, P, V]):  # noqa: N801
 
 
 class Made(dict[K, V]):
-    """A dictionary whose values are made when they are first looked up."""
+    """A dictionary whose values are made when they are first looked up. ``most``: so many are
+    kept; with more it is emptied."""
 
-    def __init__(self, make: Callable[[K], V]) -> None:
+    def __init__(self, make: Callable[[K], V], most: int = maxsize) -> None:
         super().__init__()
-        self._make = make
+        self._make, self._most = make, most
 
     def __missing__(self, key: K) -> V:
-        value = self[key] = self._make(key)
+        value = self._make(key)
+        if len(self) >= self._most:
+            self.clear()
+        self[key] = value
         return value
 
 

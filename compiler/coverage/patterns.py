@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from constrain.artifacts.dfa.lazy_reader import Reader
+from constrain.artifacts.tokens.memo import Made
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
@@ -261,23 +262,18 @@ class NfaMatcher:
 
     def __init__(self, nfa: Nfa) -> None:
         self._nfa = without_dead_ends(nfa)
-        self._steps: dict[tuple[frozenset[int], int], frozenset[int]] = {}
+        step = self._nfa.step
+        self._steps = Made[tuple[frozenset[int], int], frozenset[int]](
+            lambda read: frozenset(step(*read)), _STEPS
+        )
         self._start = frozenset(self._nfa.epsilon_closure({nfa.start}))
         self.nullable = not nfa.finals.isdisjoint(self._start)
-
-    def _step(self, subset: frozenset[int], octet: int) -> frozenset[int]:
-        key = subset, octet
-        if key not in self._steps:
-            if len(self._steps) >= _STEPS:
-                self._steps.clear()
-            self._steps[key] = frozenset(self._nfa.step(subset, octet))
-        return self._steps[key]
 
     def ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
         """See ``Matcher``."""
         subset, found = self._start, []
         for place in range(begin, end):
-            subset = self._step(subset, text[place])
+            subset = self._steps[subset, text[place]]
             if not subset:
                 break
             if not self._nfa.finals.isdisjoint(subset):
