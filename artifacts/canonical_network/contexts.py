@@ -230,17 +230,15 @@ class _Rows:
 
     def __init__(self, sets: ByteSets) -> None:
         self._sets = sets
-        self._numbers: dict[int, int] = {}
+        self.numbers = Made[int, int](weakly(self._new))
         self.flags = np.zeros((8, sets.width), dtype=np.bool_)
 
-    def number(self, states: int) -> int:
-        found = self._numbers.get(states)
-        if found is None:
-            found = self._numbers[states] = len(self._numbers)
-            if found == len(self.flags):
-                self.flags = np.concatenate((self.flags, np.zeros_like(self.flags)))
-            self.flags[found] = self._sets.flags(states)
-        return found
+    def _new(self, states: int) -> int:
+        number = len(self.numbers)
+        if number == len(self.flags):
+            self.flags = np.concatenate((self.flags, np.zeros_like(self.flags)))
+        self.flags[number] = self._sets.flags(states)
+        return number
 
 
 class _Lookup:
@@ -255,7 +253,7 @@ class _Lookup:
         rows = self._row[states]
         if rows.size and rows.min() < 0:
             for state in distinct(states[rows < 0]).tolist():
-                self._row[state] = self._all.number(self._of(state))
+                self._row[state] = self._all.numbers[self._of(state)]
             rows = self._row[states]
         found: _Flags = self._all.flags[rows, pre_states]
         return found

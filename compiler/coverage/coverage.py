@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from constrain.artifacts.tokens.memo import Made
+
 from ..automata.folding import fold
 from ..diagnostics import LimitError
 from ..grammar import tree
@@ -71,8 +73,8 @@ class Coverage:
         self._operands: Operands | None = None
         self._resolved: list[tree.Expr] = []
         self._has_unknown = False
-        self._found: dict[int, bytes | None] = {}
-        self._tried_texts: dict[bytes, frozenset[int]] = {}
+        self._found = Made(self._tried)
+        self._items_of = Made[bytes, frozenset[int]](lambda t: self.covered_by(t) or frozenset())
         self._others: list[tuple[bytes, frozenset[int]]] | None = None
 
     # --- what texts cover
@@ -188,8 +190,6 @@ class Coverage:
 
     def member_for(self, number: int) -> bytes | None:
         """A shortest member that covers an item, which was tried; None where none was found."""
-        if number not in self._found:
-            self._found[number] = self._tried(number)
         return self._found[number]
 
     def _tried(self, number: int) -> bytes | None:
@@ -197,9 +197,7 @@ class Coverage:
         if pieces is None:
             return None
         for text in self._written(pieces):
-            if text not in self._tried_texts:
-                self._tried_texts[text] = self.covered_by(text) or frozenset()
-            if number in self._tried_texts[text]:
+            if number in self._items_of[text]:
                 return text
         if self._others is None:
             texts = (text for some in self._shortest.others() for text in self._written(some))

@@ -10,7 +10,7 @@ may start there; those that end inside a number are live by the certificate "]"
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...errors import ArtifactError
 from ...network.configurations import BOTTOM
 from ...tokens import tokenset
-from ...tokens.distinct import distinct
+from ...tokens.distinct import distinct, numbered_keys
 from ...tokens.tokenset import Words
 from ...tokens.trie import ranges
 from ...tokens.watch import Watch
@@ -193,12 +193,9 @@ class DecidedBlocks:
         columns = part.ids[places], part.pairs[places], part.pushed[places]
         live = _spans(self._live.tobytes(), 4 * self._live_bounds)
         undecided = _spans(np.stack(columns, axis=1).tobytes(), 12 * self._undecided_bounds)
-        numbers = {(b"", b""): 0}
-        found = [
-            numbers.setdefault(content, len(numbers))
-            for content in zip(live, undecided, strict=True)
-        ]
-        self._numbers = np.array(found, dtype=np.int32)
+        # A block without tokens has the number 0.
+        contents = chain([(b"", b"")], zip(live, undecided, strict=True))
+        self._numbers = numbered_keys(contents)[1][1:].astype(np.int32)
 
     def contents(self) -> Iterator[bytes]:
         """Of each walk; the same of two walks only if they have the same tokens."""
