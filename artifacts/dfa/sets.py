@@ -4,8 +4,6 @@ The states of an NFA are partial derivatives of an expression, and a set of them
 (Antimirov 1996). Sets are made when a text leads to them; a step is cached by its set and column.
 """
 
-from ..tokens.memo import Made
-from ..tokens.sharing import weakly
 from .conjunctions import Operand
 
 # Cached steps of one operand; with more the cache is emptied.
@@ -25,7 +23,7 @@ class Derivatives:
         self._offsets, self._targets = operand.offsets.tolist(), operand.targets.tolist()
         self._columns = columns
         self._moves: dict[int, int] = {}
-        self._steps = Made[tuple[int, int], int](weakly(self._union), _MOST_STEPS)
+        self._steps: dict[tuple[int, int], int] = {}
 
     def accepts(self, states: int) -> bool:
         """Whether a text that leads to ``states`` is one of the operand."""
@@ -33,10 +31,14 @@ class Derivatives:
 
     def step(self, states: int, column: int) -> int:
         """The states after a byte of ``column``."""
-        return self._steps[states, column]
+        found = self._steps.get((states, column))
+        if found is None:
+            if len(self._steps) >= _MOST_STEPS:
+                self._steps.clear()
+            found = self._steps[states, column] = self._union(states, column)
+        return found
 
-    def _union(self, step: tuple[int, int]) -> int:
-        states, column = step
+    def _union(self, states: int, column: int) -> int:
         found, moves, columns = 0, self._moves, self._columns
         while states:
             low = states & -states
