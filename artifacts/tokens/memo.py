@@ -152,8 +152,8 @@ class CacheBudget:
 
 class memoised(Generic[S, P, V]):  # noqa: N801
     """A method whose results are kept by its arguments for as long as its object is there, and
-    which does not keep that: somebody else does, as long as it is called. Its arguments are hashable,
-    and a result is never another one."""
+    which does not keep that: somebody else does, as long as it is called. Its arguments are
+    hashable, and a result is never another one."""
 
     def __init__(self, method: Callable[Concatenate[S, P], V]) -> None:
         self._method = method
