@@ -5,7 +5,7 @@ end of a piece is live; of the others ``liveness`` says which are. With counters
 many counts as can be shown, or is made of what is found once for all of them (``usual_counts``).
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -264,13 +264,14 @@ class LazyRows:
                 own.rows.append(split.many)
             elif len(split.few):
                 own.few.append(split.few)
-            left |= self._unsettled(own, ((each, ()) for each in split.left), key)
+            for each in split.left:
+                self._settle(own, left, (each, ()), key)
         for frame, inner in walk.inside:
             less = -1 if inert is None else inert.contexts.push(frame, shown)
             part = yield inner, push(frame, context), less, stacks
             parts.append(part)
-            below = ((each, (frame, *frames)) for each, frames in part.left)
-            left |= self._unsettled(own, below, key)
+            for each, frames in part.left:
+                self._settle(own, left, (each, (frame, *frames)), key)
         for outer in walk.after:
             part = yield outer, context, shown, stacks
             parts.append(part)
@@ -279,23 +280,23 @@ class LazyRows:
         self._above[key] = found
         return found
 
-    def _unsettled(
-        self, found: _Live, left: Iterable[tuple[Left, Frames]], key: _AboveKey
-    ) -> dict[tuple[Left, Frames], None]:
-        """What is left with frames above a context, where more frames may say it; of the others the
-        tokens that are no dead ends are added."""
+    def _settle(
+        self,
+        found: _Live,
+        left: dict[tuple[Left, Frames], None],
+        tokens: tuple[Left, Frames],
+        key: _AboveKey,
+    ) -> None:
+        """Add some tokens with frames above a context that are no dead ends; or leave them, if more
+        frames may say it."""
         _, context, _, stacks = key
-        live_with = self._network.dead_ends.live_with
-        unsettled = dict[tuple[Left, Frames], None]()
-        for each, frames in left:
-            live = None
-            if stacks is not None:
-                live = live_with(each, frames, context, of_network=stacks)
-            if live is None:
-                unsettled[each, frames] = None
-            elif len(live):
-                found.few.append(live)
-        return unsettled
+        live, dead_ends = None, self._network.dead_ends
+        if stacks is not None:
+            live = dead_ends.live_with(*tokens, context, of_network=stacks)
+        if live is None:
+            left[tokens] = None
+        elif len(live):
+            found.few.append(live)
 
     def _decide(self, found: "_Live", left: Left, frames: Frames, below: int) -> None:
         """Add the tokens of what is left that are no dead ends above ``frames`` on ``below``."""
